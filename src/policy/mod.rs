@@ -1,0 +1,3 @@
+//! The policy file.
+pub mod pattern;
+pub mod rule;

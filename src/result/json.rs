@@ -1,0 +1,725 @@
+//! JSON as bytes: the walker that validates, and readers for bytes that were validated.
+//!
+//! Everything here is iterative and borrows: nothing recurses, nothing builds a tree. The readers (`Members`,
+//! `Elements`, `skip_valid`) may be used on bytes that [`validate_value`] accepted; on other bytes they end
+//! early or give nonsense, but never panic.
+//!
+//! The grammar is RFC 8259. UTF-8 is checked by the caller, over the whole input at once.
+
+/// A range of bytes in the input. An empty span stands for "not there".
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub const ABSENT: Span = Span { start: 0, end: 0 };
+
+    /// A span of two positions; inputs are at most 64 MiB, so both fit.
+    pub fn new(start: usize, end: usize) -> Span {
+        let clamp = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span { start: clamp(start), end: clamp(end) }
+    }
+
+    pub fn is_absent(self) -> bool {
+        self.start == self.end
+    }
+
+    pub fn len(self) -> usize {
+        (self.end.saturating_sub(self.start)) as usize
+    }
+
+    /// The bytes it stands for.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+/// The deepest nesting any policy can allow: one bit of a `u128` for each open container.
+pub const MAX_DEPTH: u32 = 128;
+
+/// What the walker saw on its way, as bits.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Seen(u8);
+
+impl Seen {
+    pub const ESCAPE: Seen = Seen(1);
+    /// A `\uD800` to `\uDFFF` that is not half of a pair.
+    pub const LONE_SURROGATE: Seen = Seen(2);
+    /// White space between tokens.
+    pub const SPACE: Seen = Seen(4);
+
+    pub fn add(&mut self, other: Seen) {
+        self.0 |= other.0;
+    }
+
+    pub fn has(self, other: Seen) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// Why bytes are no JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// The input ended inside a value.
+    End,
+    /// A byte that cannot stand here.
+    Unexpected,
+    /// `NaN`, `Infinity` or `-Infinity`, which JSON has not.
+    NotFinite,
+    /// A control character inside a string.
+    Control,
+    /// A backslash followed by something that is no escape.
+    Escape,
+    /// A number such as `01`, `1.` or `-`.
+    Number,
+    /// More containers open than allowed.
+    Depth,
+}
+
+/// A fault and the byte where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Malformed {
+    pub at: usize,
+    pub fault: Fault,
+}
+
+fn malformed<T>(at: usize, fault: Fault) -> Result<T, Malformed> {
+    Err(Malformed { at, fault })
+}
+
+fn unexpected<T>(bytes: &[u8], at: usize) -> Result<T, Malformed> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    if rest.is_empty() {
+        return malformed(at, Fault::End);
+    }
+    let number = rest.strip_prefix(b"-").unwrap_or(rest);
+    let not_finite = [&b"NaN"[..], b"nan", b"Infinity", b"inf", b"Inf"].iter().any(|name| number.starts_with(name));
+    malformed(at, if not_finite { Fault::NotFinite } else { Fault::Unexpected })
+}
+
+/// The first position at or after `at` that is no JSON white space.
+#[inline(always)]
+pub fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// How many of eight bytes come before the first quote, backslash or control character (8: all of them).
+///
+/// Each of the three tests may mark a byte wrongly only above its own first true mark, so the lowest mark is true.
+#[inline(always)]
+fn plain_prefix(word: u64) -> usize {
+    let zero = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    let marks = zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\'))) | control;
+    (marks.trailing_zeros() / 8) as usize
+}
+
+/// The position of the first quote, backslash or control character at or after `at`.
+#[inline(always)]
+fn end_of_plain(bytes: &[u8], mut at: usize) -> usize {
+    // Most strings are short: eight words of eight bytes, then the search that is built for long ones.
+    for _ in 0..8 {
+        let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            while bytes.get(at).is_some_and(|&b| b >= 0x20 && b != b'"' && b != b'\\') {
+                at += 1;
+            }
+            return at;
+        };
+        let plain = plain_prefix(u64::from_le_bytes(*word));
+        at += plain;
+        if plain < 8 {
+            return at;
+        }
+    }
+    end_of_long_plain(bytes, at)
+}
+
+#[inline(never)]
+fn end_of_long_plain(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    let plain = rest.get(..length).unwrap_or_default();
+    // Vectorised by the compiler: one branch for each 64 bytes.
+    let mut done = 0;
+    for chunk in plain.chunks(64) {
+        if chunk.iter().fold(false, |any, &b| any | (b < 0x20)) {
+            return at + done + chunk.iter().position(|&b| b < 0x20).unwrap_or(0);
+        }
+        done += chunk.len();
+    }
+    at + length
+}
+
+/// Validates a string whose opening quote stands before `at`; returns the position of its closing quote.
+#[inline(always)]
+pub fn validate_string(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<usize, Malformed> {
+    let at = end_of_plain(bytes, at);
+    if bytes.get(at) == Some(&b'"') { Ok(at) } else { validate_escapes(bytes, at, seen) }
+}
+
+fn validate_escapes(bytes: &[u8], mut at: usize, seen: &mut Seen) -> Result<usize, Malformed> {
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at),
+            Some(b'\\') => at = validate_escape(bytes, at, seen)?,
+            Some(_) => return malformed(at, Fault::Control),
+            None => return malformed(at, Fault::End),
+        }
+        // Escapes come in runs (`\"a\":`, `\n`): look at the next byte before starting a search.
+        if bytes.get(at) != Some(&b'\\') {
+            at = end_of_plain(bytes, at);
+        }
+    }
+}
+
+#[inline(always)]
+fn validate_escape(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<usize, Malformed> {
+    seen.add(Seen::ESCAPE);
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            let Some(unit) = hex4(bytes, at + 2) else {
+                let end = (at + 2..at + 6).find(|&i| !bytes.get(i).is_some_and(u8::is_ascii_hexdigit)).unwrap_or(at);
+                return malformed(end, if end >= bytes.len() { Fault::End } else { Fault::Escape });
+            };
+            match unit {
+                0xD800..=0xDBFF if low_surrogate(bytes, at + 6).is_some() => return Ok(at + 12),
+                0xD800..=0xDFFF => seen.add(Seen::LONE_SURROGATE),
+                _ => {}
+            }
+            Ok(at + 6)
+        }
+        Some(_) => malformed(at + 1, Fault::Escape),
+        None => malformed(at + 1, Fault::End),
+    }
+}
+
+fn low_surrogate(bytes: &[u8], at: usize) -> Option<u32> {
+    if bytes.get(at..at + 2)? != b"\\u" {
+        return None;
+    }
+    hex4(bytes, at + 2).filter(|unit| (0xDC00..=0xDFFF).contains(unit))
+}
+
+fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits: &[u8; 4] = bytes.get(at..)?.first_chunk()?;
+    digits.iter().try_fold(0, |value, &digit| Some(value * 16 + char::from(digit).to_digit(16)?))
+}
+
+/// Validates a number that starts at `at`; returns the position after it.
+#[inline(always)]
+fn validate_number(bytes: &[u8], start: usize) -> Result<usize, Malformed> {
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    let some_digits = |at: usize| match digits(at) {
+        end if end > at => Ok(end),
+        _ if at >= bytes.len() => malformed(at, Fault::End),
+        _ => malformed(at, Fault::Number),
+    };
+    let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
+    at = match bytes.get(at) {
+        Some(b'0') if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => return malformed(at + 1, Fault::Number),
+        Some(b'0') => at + 1,
+        Some(b'1'..=b'9') => digits(at + 1),
+        _ => return unexpected(bytes, at),
+    };
+    if bytes.get(at) == Some(&b'.') {
+        at = some_digits(at + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = some_digits(at + 1 + sign)?;
+    }
+    Ok(at)
+}
+
+fn validate_literal(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
+    for literal in [&b"true"[..], b"false", b"null"] {
+        let same = literal.iter().enumerate().take_while(|&(i, b)| bytes.get(at + i) == Some(b)).count();
+        if same == literal.len() {
+            return Ok(at + same);
+        }
+        if same > 0 {
+            return unexpected(bytes, at + same);
+        }
+    }
+    unexpected(bytes, at)
+}
+
+/// Validates a member name that should start at `at` and its colon; returns the span between the quotes and where
+/// the value starts.
+#[inline(always)]
+pub fn validate_name(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<(Span, usize), Malformed> {
+    if bytes.get(at) != Some(&b'"') {
+        return unexpected(bytes, at);
+    }
+    let end = validate_string(bytes, at + 1, seen)?;
+    let mut next = end + 1;
+    if bytes.get(next) != Some(&b':') {
+        next = skip_space(bytes, next);
+        seen.add(Seen::SPACE);
+        if bytes.get(next) != Some(&b':') {
+            return unexpected(bytes, next);
+        }
+    }
+    Ok((Span::new(at + 1, end), spaces(bytes, next + 1, seen)))
+}
+
+#[inline(always)]
+fn spaces(bytes: &[u8], at: usize, seen: &mut Seen) -> usize {
+    // One test tells the common cases (a token follows) from white space.
+    if bytes.get(at).is_some_and(|&b| b > b' ') {
+        return at;
+    }
+    seen.add(Seen::SPACE);
+    skip_space(bytes, at)
+}
+
+/// Validates the value that starts at `start` with `open` containers around it; returns the position after it.
+///
+/// At most `max_depth` (at most [`MAX_DEPTH`]) containers may be open at once.
+pub fn validate_value(
+    bytes: &[u8],
+    start: usize,
+    open: u32,
+    max_depth: u32,
+    seen: &mut Seen,
+) -> Result<usize, Malformed> {
+    let allowed = max_depth.min(MAX_DEPTH);
+    let mut at = start;
+    let mut depth = open;
+    // One bit for each container opened here, the innermost lowest: 1 = object.
+    let mut objects: u128 = 0;
+    'value: loop {
+        match bytes.get(at) {
+            Some(b'"') => at = validate_string(bytes, at + 1, seen)? + 1,
+            Some(b'{') => {
+                if depth >= allowed {
+                    return malformed(at, Fault::Depth);
+                }
+                at = spaces(bytes, at + 1, seen);
+                if bytes.get(at) == Some(&b'}') {
+                    at += 1;
+                } else {
+                    depth += 1;
+                    objects = objects << 1 | 1;
+                    at = validate_name(bytes, at, seen)?.1;
+                    continue 'value;
+                }
+            }
+            Some(b'[') => {
+                if depth >= allowed {
+                    return malformed(at, Fault::Depth);
+                }
+                at = spaces(bytes, at + 1, seen);
+                if bytes.get(at) == Some(&b']') {
+                    at += 1;
+                } else {
+                    depth += 1;
+                    objects <<= 1;
+                    continue 'value;
+                }
+            }
+            Some(b'-' | b'0'..=b'9') => at = validate_number(bytes, at)?,
+            _ => at = validate_literal(bytes, at)?,
+        }
+        // A value has ended: close what ends with it, or go on to the next one.
+        loop {
+            if depth == open {
+                return Ok(at);
+            }
+            at = spaces(bytes, at, seen);
+            let in_object = objects & 1 == 1;
+            match bytes.get(at) {
+                Some(b',') => {
+                    at = spaces(bytes, at + 1, seen);
+                    if in_object {
+                        at = validate_name(bytes, at, seen)?.1;
+                    }
+                    continue 'value;
+                }
+                Some(b'}') if in_object => {}
+                Some(b']') if !in_object => {}
+                _ => return unexpected(bytes, at),
+            }
+            at += 1;
+            depth -= 1;
+            objects >>= 1;
+        }
+    }
+}
+
+/// Validates a whole text: one value with white space around it.
+pub fn validate_text(bytes: &[u8], max_depth: u32) -> Result<Span, Malformed> {
+    let start = skip_space(bytes, 0);
+    let end = validate_value(bytes, start, 0, max_depth, &mut Seen::default())?;
+    let rest = skip_space(bytes, end);
+    if rest < bytes.len() { unexpected(bytes, rest) } else { Ok(Span::new(start, end)) }
+}
+
+/// The position of the closing quote of a valid string whose opening quote stands before `at`.
+#[inline]
+pub fn end_of_valid_string(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = end_of_plain(bytes, at);
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') | None => return at.min(bytes.len()),
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// The position after the valid value that starts at `at`.
+pub fn skip_valid(bytes: &[u8], mut at: usize) -> usize {
+    let mut open = 0u32;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => at = end_of_valid_string(bytes, at + 1) + 1,
+            Some(b'{' | b'[') => {
+                open += 1;
+                at += 1;
+                continue;
+            }
+            Some(b'}' | b']') => {
+                open = open.saturating_sub(1);
+                at += 1;
+            }
+            Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') => {
+                at += 1;
+                continue;
+            }
+            Some(_) => {
+                while bytes.get(at).is_some_and(|b| {
+                    !matches!(b, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'[')
+                }) {
+                    at += 1;
+                }
+            }
+            None => return bytes.len(),
+        }
+        if open == 0 {
+            return at;
+        }
+    }
+}
+
+/// The members of a valid object, in order, repeated ones too: (name between its quotes, value).
+///
+/// `object` starts at the opening brace; spans count from the start of `bytes`.
+pub fn members(bytes: &[u8], object: Span) -> Members<'_> {
+    Members { bytes, at: object.start as usize + 1, end: object.end as usize }
+}
+
+#[derive(Clone)]
+pub struct Members<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl Iterator for Members<'_> {
+    type Item = (Span, Span);
+
+    fn next(&mut self) -> Option<(Span, Span)> {
+        let mut at = skip_space(self.bytes, self.at);
+        if self.bytes.get(at) == Some(&b',') {
+            at = skip_space(self.bytes, at + 1);
+        }
+        if at >= self.end || self.bytes.get(at) != Some(&b'"') {
+            return None;
+        }
+        let name_end = end_of_valid_string(self.bytes, at + 1);
+        let name = Span::new(at + 1, name_end);
+        let colon = skip_space(self.bytes, name_end + 1);
+        let start = skip_space(self.bytes, colon + 1);
+        self.at = skip_valid(self.bytes, start);
+        Some((name, Span::new(start, self.at)))
+    }
+}
+
+/// The elements of a valid array, in order. `array` starts at the opening bracket.
+pub fn elements(bytes: &[u8], array: Span) -> Elements<'_> {
+    Elements { bytes, at: array.start as usize + 1, end: array.end as usize }
+}
+
+#[derive(Clone)]
+pub struct Elements<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl Iterator for Elements<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let mut at = skip_space(self.bytes, self.at);
+        if self.bytes.get(at) == Some(&b',') {
+            at = skip_space(self.bytes, at + 1);
+        }
+        if at >= self.end || matches!(self.bytes.get(at), Some(b']') | None) {
+            return None;
+        }
+        self.at = skip_valid(self.bytes, at);
+        Some(Span::new(at, self.at))
+    }
+}
+
+/// The last value of the member `name` of a valid object.
+pub fn member(bytes: &[u8], object: Span, name: &str) -> Option<Span> {
+    members(bytes, object).filter(|(key, _)| name_is(key.of(bytes), name)).last().map(|(_, value)| value)
+}
+
+/// Whether a string as it stands between its quotes spells `name`, escapes undone.
+pub fn name_is(raw: &[u8], name: &str) -> bool {
+    if memchr::memchr(b'\\', raw).is_none() {
+        return raw == name.as_bytes();
+    }
+    let mut expected = name.chars();
+    decoded(raw).all(|c| expected.next() == Some(c)) && expected.next().is_none()
+}
+
+/// The inside of the quotes of a string value; `None` for other values.
+pub fn string_inside(bytes: &[u8], value: Span) -> Option<Span> {
+    let raw = value.of(bytes);
+    (raw.len() >= 2 && raw.first() == Some(&b'"')).then(|| Span { start: value.start + 1, end: value.end - 1 })
+}
+
+/// The characters of a string as it stands between its quotes. A lone surrogate is U+FFFD.
+pub fn decoded(raw: &[u8]) -> Decoded<'_> {
+    Decoded { raw, at: 0 }
+}
+
+#[derive(Clone)]
+pub struct Decoded<'a> {
+    raw: &'a [u8],
+    at: usize,
+}
+
+impl Iterator for Decoded<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        let first = *self.raw.get(self.at)?;
+        if first == b'\\' {
+            let (c, length) = decode_escape(self.raw, self.at);
+            self.at += length;
+            return Some(c);
+        }
+        let (c, length) = decode_utf8(self.raw, self.at);
+        self.at += length;
+        Some(c)
+    }
+}
+
+/// The character that starts at `at` in valid UTF-8, and its length in bytes.
+fn decode_utf8(raw: &[u8], at: usize) -> (char, usize) {
+    let byte = |i: usize| u32::from(raw.get(at + i).copied().unwrap_or_default());
+    let (code, length) = match byte(0) {
+        b if b < 0x80 => (b, 1),
+        b if b < 0xE0 => ((b & 0x1F) << 6 | byte(1) & 0x3F, 2),
+        b if b < 0xF0 => ((b & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | byte(2) & 0x3F, 3),
+        b => ((b & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | byte(3) & 0x3F, 4),
+    };
+    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), length)
+}
+
+/// The character of the valid escape at `at`, and the escape's length in bytes.
+pub fn decode_escape(raw: &[u8], at: usize) -> (char, usize) {
+    let simple = match raw.get(at + 1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'u') => {
+            let unit = hex4(raw, at + 2).unwrap_or(0xFFFD);
+            if (0xD800..0xDC00).contains(&unit) {
+                if let Some(low) = low_surrogate(raw, at + 6) {
+                    let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+                    return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+                }
+            }
+            return (char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 6);
+        }
+        Some(&other) => char::from(other),
+        None => char::REPLACEMENT_CHARACTER,
+    };
+    (simple, 2)
+}
+
+/// Appends the decoded bytes (UTF-8) of a string as it stands between its quotes.
+pub fn decode_into(raw: &[u8], out: &mut Vec<u8>) {
+    let mut rest = raw;
+    while let Some(plain) = memchr::memchr(b'\\', rest) {
+        let (before, escape) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
+        out.extend_from_slice(before);
+        let (c, length) = decode_escape(escape, 0);
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+/// How many bytes [`decode_into`] would append.
+pub fn decoded_len(raw: &[u8]) -> usize {
+    let mut rest = raw;
+    let mut length = 0;
+    while let Some(plain) = memchr::memchr(b'\\', rest) {
+        let escape = rest.get(plain..).unwrap_or_default();
+        let (c, taken) = decode_escape(escape, 0);
+        length += plain + c.len_utf8();
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    length + rest.len()
+}
+
+/// A JSON string as text, borrowed where it has no escapes.
+pub fn text_of(raw: &[u8]) -> std::borrow::Cow<'_, str> {
+    if memchr::memchr(b'\\', raw).is_none() {
+        return String::from_utf8_lossy(raw);
+    }
+    let mut decoded = Vec::with_capacity(raw.len());
+    decode_into(raw, &mut decoded);
+    match String::from_utf8(decoded) {
+        Ok(text) => text.into(),
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
+    }
+}
+
+/// Appends `text` (UTF-8) with the shortest escapes JSON has for it, without quotes.
+pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while at < text.len() {
+        let plain = end_of_plain(text, at);
+        out.extend_from_slice(text.get(at..plain).unwrap_or_default());
+        let Some(&byte) = text.get(plain) else { return };
+        escape_byte(byte, out);
+        at = plain + 1;
+    }
+}
+
+fn escape_byte(byte: u8, out: &mut Vec<u8>) {
+    let short = match byte {
+        b'"' => b'"',
+        b'\\' => b'\\',
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0C => b'f',
+        _ => {
+            let hex = b"0123456789abcdef";
+            let digit = |value: u8| hex.get(usize::from(value & 15)).copied().unwrap_or(b'0');
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// Appends a string between its quotes anew: escapes undone where JSON does not need them, lone surrogates replaced.
+pub fn shortest_into(raw: &[u8], out: &mut Vec<u8>) {
+    let mut rest = raw;
+    while let Some(plain) = memchr::memchr(b'\\', rest) {
+        let (before, escape) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
+        out.extend_from_slice(before);
+        let (c, length) = decode_escape(escape, 0);
+        escape_into(c.encode_utf8(&mut [0; 4]).as_bytes(), out);
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepts(text: &str) -> bool {
+        validate_text(text.as_bytes(), MAX_DEPTH).is_ok()
+    }
+
+    fn fault(text: &str) -> (usize, Fault) {
+        let Err(error) = validate_text(text.as_bytes(), MAX_DEPTH) else { panic!("{text} was accepted") };
+        (error.at, error.fault)
+    }
+
+    #[test]
+    fn accepts_the_grammar_and_nothing_else() {
+        for good in ["0", "-0", "1.5e+9", "\"\"", "\"\\u00e9\\n\"", "[]", "{}", " [1 , {\"a\" : null}] ", "\"\\ud800\""]
+        {
+            assert!(accepts(good), "{good}");
+        }
+        assert_eq!(fault("NaN"), (0, Fault::NotFinite));
+        assert_eq!(fault("[-Infinity]"), (2, Fault::NotFinite));
+        assert_eq!(fault("[1,]"), (3, Fault::Unexpected));
+        assert_eq!(fault("{\"a\":1"), (6, Fault::End));
+        assert_eq!(fault("01"), (1, Fault::Number));
+        assert_eq!(fault("1."), (2, Fault::End));
+        assert_eq!(fault("\"a\u{1}\""), (2, Fault::Control));
+        assert_eq!(fault("\"\\x\""), (2, Fault::Escape));
+        assert_eq!(fault("\"\\u00g0\""), (5, Fault::Escape));
+        assert_eq!(fault("tru"), (3, Fault::End));
+        assert_eq!(fault("[] x"), (3, Fault::Unexpected));
+    }
+
+    #[test]
+    fn allows_the_depth_it_is_told() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert!(accepts(&nested(128)));
+        assert_eq!(fault(&nested(129)), (128, Fault::Depth));
+        assert!(validate_text(nested(3).as_bytes(), 2).is_err());
+    }
+
+    #[test]
+    fn finds_the_end_of_strings_of_every_length() {
+        for length in 0..200 {
+            for stop in ['"', '\\', '\u{1f}'] {
+                let text = "é".repeat(length / 2) + &"x".repeat(length % 2) + &stop.to_string() + "tail tail tail";
+                assert_eq!(end_of_plain(text.as_bytes(), 0), length / 2 * 2 + length % 2, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn decodes_and_encodes() {
+        let raw = br#"a\u00e9\ud83e\udd8a\ud800x\/\"\\\n\u0001"#;
+        let mut text = Vec::new();
+        decode_into(raw, &mut text);
+        assert_eq!(text, "aé🦊\u{fffd}x/\"\\\n\u{1}".as_bytes());
+        assert_eq!(decoded_len(raw), text.len());
+        assert_eq!(decoded(raw).collect::<String>().as_bytes(), text);
+        let mut again = Vec::new();
+        escape_into(&text, &mut again);
+        assert_eq!(String::from_utf8(again.clone()).unwrap(), "aé🦊\u{fffd}x/\\\"\\\\\\n\\u0001");
+        let mut shortest = Vec::new();
+        shortest_into(raw, &mut shortest);
+        assert_eq!(shortest, again);
+        assert!(name_is(br"con\u0074ent", "content"));
+        assert!(!name_is(br"con\u0074en", "content"));
+    }
+
+    #[test]
+    fn reads_members_and_elements() {
+        let text = br#" { "a" : [1 , "x]"] , "b":{"c":null} , "a":2 } "#;
+        let whole = validate_text(text, 8).unwrap();
+        let found: Vec<_> = members(text, whole).map(|(n, v)| (n.of(text), v.of(text))).collect();
+        assert_eq!(found, [(&b"a"[..], &b"[1 , \"x]\"]"[..]), (b"b", b"{\"c\":null}"), (b"a", b"2")]);
+        let array = members(text, whole).next().unwrap().1;
+        assert_eq!(elements(text, array).map(|e| e.of(text)).collect::<Vec<_>>(), [&b"1"[..], b"\"x]\""]);
+        assert_eq!(member(text, whole, "a").unwrap().of(text), b"2");
+    }
+}

@@ -1,0 +1,2 @@
+//! A tool result as bytes.
+pub mod json;
