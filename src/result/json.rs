@@ -89,7 +89,7 @@ fn malformed<T>(at: usize, fault: Fault) -> Result<T, Malformed> {
     Err(Malformed { at, fault })
 }
 
-fn unexpected<T>(bytes: &[u8], at: usize) -> Result<T, Malformed> {
+pub(crate) fn unexpected<T>(bytes: &[u8], at: usize) -> Result<T, Malformed> {
     let rest = bytes.get(at..).unwrap_or_default();
     if rest.is_empty() {
         return malformed(at, Fault::End);

@@ -1,0 +1,874 @@
+//! The first step: one pass over the bytes of a result.
+//!
+//! Validates JSON and UTF-8, finds the spans of the members, sorts the content blocks into kinds. Copies nothing and
+//! judges nothing: what may be seen, and what it means, is for `table` and `select`.
+
+use super::json::{
+    Fault, Malformed, Members, Seen, Span, elements, members, name_is, skip_space, string_inside, validate_name,
+    validate_value,
+};
+use super::refusal::{Refusal, Wrong};
+use crate::policy::rule::Kind;
+
+/// What kind of object the bytes are. The host says it; it is never guessed from bytes that a server wrote (C-120).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Input {
+    /// The `result` of `tools/call` or `tasks/result`.
+    #[default]
+    Result,
+    /// A `tool_result` block of a sampling message: its `type`, `toolUseId` and `_meta` stay.
+    Sampling,
+}
+
+/// What the host and the policy say about the bytes before they are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    pub input: Input,
+    /// The largest input in bytes.
+    pub max_bytes: usize,
+    /// The deepest nesting, the result itself being level 1.
+    pub max_depth: u32,
+    /// Whether `resultType: task` was negotiated (C-05).
+    pub tasks: bool,
+}
+
+/// Who should read it at all (design: outcomes).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outcome {
+    /// A result to select from.
+    #[default]
+    Selected,
+    /// `resultType: input_required`: for the protocol driver, shown to nobody.
+    NeedsInput,
+    /// `resultType: task`, negotiated: for the protocol driver, shown to nobody.
+    Task,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Selected => "selected",
+            Outcome::NeedsInput => "needs_input",
+            Outcome::Task => "task",
+        }
+    }
+}
+
+/// The roles that a block's `annotations.audience` names, as bits. No bits and not `GIVEN`: no annotation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Named(u8);
+
+impl Named {
+    pub const ASSISTANT: Named = Named(1);
+    pub const USER: Named = Named(2);
+    /// An `audience` with at least one entry.
+    pub const SOME: Named = Named(4);
+    /// An `audience` without entries.
+    pub const EMPTY: Named = Named(8);
+
+    pub fn has(self, other: Named) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn add(&mut self, other: Named) {
+        self.0 |= other.0;
+    }
+}
+
+/// One content block. Spans are of whole values, strings with their quotes; of an embedded resource `text`, `data`
+/// (its `blob`), `mime` and `uri` are those inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    pub span: Span,
+    pub kind: Kind,
+    pub text: Span,
+    pub data: Span,
+    pub mime: Span,
+    pub uri: Span,
+    pub name: Span,
+    pub title: Span,
+    pub description: Span,
+    pub size: Span,
+    /// `type` as it came, whatever it is.
+    pub type_: Span,
+    /// Named on the block, and on the resource inside it (C-55: both are read).
+    pub audience: Named,
+    pub inner_audience: Named,
+    pub traits: Traits,
+}
+
+/// What must be known to copy a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traits(u8);
+
+impl Traits {
+    /// It has a `_meta`.
+    pub const META: Traits = Traits(1);
+    /// The resource inside it has a `_meta`.
+    pub const INNER_META: Traits = Traits(2);
+    /// A member stands twice, in the block or in its resource.
+    pub const REPEATED: Traits = Traits(4);
+    /// An optional member is null.
+    pub const NULLS: Traits = Traits(8);
+    /// It is no valid block of the type it names.
+    pub const MALFORMED: Traits = Traits(16);
+
+    pub fn has(self, other: Traits) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn add(&mut self, other: Traits) {
+        self.0 |= other.0;
+    }
+}
+
+/// Things worth saying about a result, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Remarks {
+    /// Repeated members of the result or of a block (the last one counts).
+    pub repeated: u32,
+    /// Members of the result that no revision knows; they go to nobody (C-15).
+    pub unknown: u32,
+    /// `isError: null`, read as absent.
+    pub null_is_error: bool,
+    /// `content` absent or null beside a `structuredContent`, read as `[]` (C-11).
+    pub no_content: bool,
+}
+
+/// A scanned result: where everything is.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// The object itself.
+    pub whole: Span,
+    /// The array; absent when missing or null.
+    pub content: Span,
+    pub blocks: Vec<Block>,
+    /// The value; absent only when there is no such member. It may be `null`.
+    pub structured: Span,
+    /// `true` or `false` as it stands; absent when missing or null.
+    pub is_error: Span,
+    /// The object; absent when missing or null.
+    pub meta: Span,
+    /// The string; absent when missing or null.
+    pub result_type: Span,
+    /// `type` and `toolUseId` of a sampling block.
+    pub sampling: [Span; 2],
+    pub remarks: Remarks,
+    /// Null members that are not printed: their number.
+    pub nulls: u32,
+    pub seen: Seen,
+    /// What was seen inside `structuredContent` alone.
+    pub structured_seen: Seen,
+    pub outcome: Outcome,
+}
+
+/// The members of a result that mean something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Content,
+    Structured,
+    IsError,
+    Meta,
+    ResultType,
+    /// SEP-3279, not published: known so that it can be refused by name (C-17).
+    Outputs,
+    /// `inputRequests` or `requestState`: never looked into (C-08).
+    Driver,
+    /// `task` of revision 2025-11-25 (C-130).
+    Task,
+    SamplingType,
+    ToolUseId,
+    Unknown,
+}
+
+fn member_of(raw: &[u8], input: Input) -> Member {
+    let plain = |name: &[u8]| match name {
+        b"content" => Member::Content,
+        b"structuredContent" => Member::Structured,
+        b"isError" => Member::IsError,
+        b"_meta" => Member::Meta,
+        b"resultType" => Member::ResultType,
+        b"outputs" => Member::Outputs,
+        b"inputRequests" | b"requestState" => Member::Driver,
+        b"task" => Member::Task,
+        b"type" if input == Input::Sampling => Member::SamplingType,
+        b"toolUseId" if input == Input::Sampling => Member::ToolUseId,
+        _ => Member::Unknown,
+    };
+    with_escapes_undone(raw, plain)
+}
+
+/// Escaped names are the same names (`"con\u0074ent"`): decode the rare ones that have a backslash.
+#[inline(always)]
+fn with_escapes_undone<T>(raw: &[u8], of: impl Fn(&[u8]) -> T) -> T {
+    if raw.contains(&b'\\') {
+        let mut name = Vec::new();
+        super::json::decode_into(raw, &mut name);
+        return of(&name);
+    }
+    of(raw)
+}
+
+/// Where the walker stands while it reads one result.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    max_depth: u32,
+    seen: Seen,
+}
+
+impl Scan {
+    /// Reads a result. On an error the scan holds nothing of use.
+    pub fn read(&mut self, bytes: &[u8], terms: &Terms) -> Result<(), Refusal> {
+        self.clear();
+        if bytes.len() > terms.max_bytes {
+            return Err(Refusal::too_large(bytes.len(), terms.max_bytes));
+        }
+        if simdutf8::basic::from_utf8(bytes).is_err() {
+            return Err(Refusal::invalid_utf8(bytes));
+        }
+        let mut reader = Reader { bytes, max_depth: terms.max_depth, seen: Seen::default() };
+        let top = reader.result(self, terms.input).map_err(|m| Refusal::malformed(bytes, m, terms.max_depth))?;
+        self.seen = reader.seen;
+        self.judge(bytes, terms, &top)
+    }
+
+    fn clear(&mut self) {
+        let mut blocks = std::mem::take(&mut self.blocks);
+        blocks.clear();
+        *self = Scan { blocks, ..Scan::default() };
+    }
+
+    /// Whether the members have the types that they must have, and whom the result is for.
+    fn judge(&mut self, bytes: &[u8], terms: &Terms, top: &Top) -> Result<(), Refusal> {
+        let first = |span: Span| span.of(bytes).first().copied();
+        if first(self.whole) != Some(b'{') {
+            return Err(Refusal::shape(self.whole, String::new(), Wrong::NoObject));
+        }
+        let null = |span: Span| span.of(bytes) == b"null";
+        let mut absent_if_null = |span: &mut Span| {
+            if null(*span) {
+                *span = Span::ABSENT;
+                self.nulls += 1;
+            }
+        };
+        absent_if_null(&mut self.content);
+        absent_if_null(&mut self.meta);
+        absent_if_null(&mut self.result_type);
+        if null(self.is_error) {
+            self.is_error = Span::ABSENT;
+            self.nulls += 1;
+            self.remarks.null_is_error = true;
+        }
+        let wrong = |span: Span, member: &str, wrong: Wrong| Err(Refusal::shape(span, member.to_owned(), wrong));
+        if !self.result_type.is_absent() {
+            let inside = string_inside(bytes, self.result_type);
+            let is = |name: &str| inside.is_some_and(|inside| name_is(inside.of(bytes), name));
+            if is("input_required") {
+                if !top.driver {
+                    return wrong(self.whole, "", Wrong::NothingAsked);
+                }
+                self.outcome = Outcome::NeedsInput;
+                return Ok(());
+            }
+            if is("task") && terms.tasks {
+                self.outcome = Outcome::Task;
+                return Ok(());
+            }
+            if !is("complete") {
+                return Err(Refusal::result_type(bytes, self.result_type, is("task")));
+            }
+        }
+        if !self.content.is_absent() && first(self.content) != Some(b'[') {
+            return wrong(self.content, "content", Wrong::NoArray);
+        }
+        if !self.is_error.is_absent() && !matches!(self.is_error.of(bytes), b"true" | b"false") {
+            return wrong(self.is_error, "isError", Wrong::NoBoolean);
+        }
+        if !self.meta.is_absent() && first(self.meta) != Some(b'{') {
+            return wrong(self.meta, "_meta", Wrong::NoMetaObject);
+        }
+        if terms.input == Input::Sampling {
+            let [kind, id] = self.sampling;
+            if !string_inside(bytes, kind).is_some_and(|inside| name_is(inside.of(bytes), "tool_result")) {
+                return wrong(if kind.is_absent() { self.whole } else { kind }, "type", Wrong::NoToolResult);
+            }
+            if string_inside(bytes, id).is_none() {
+                return wrong(if id.is_absent() { self.whole } else { id }, "toolUseId", Wrong::NoToolUseId);
+            }
+        }
+        if self.content.is_absent() {
+            if !self.structured.is_absent() {
+                self.remarks.no_content = true;
+            } else if !top.outputs.is_absent() {
+                return Err(Refusal::outputs(top.outputs));
+            } else if !top.task.is_absent() && terms.tasks {
+                self.outcome = Outcome::Task;
+            } else {
+                return wrong(self.whole, "", Wrong::NoContent);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `isError` is true.
+    pub fn failed(&self, bytes: &[u8]) -> bool {
+        self.is_error.of(bytes) == b"true"
+    }
+}
+
+/// Members of the result that only its outcome depends on.
+#[derive(Default)]
+struct Top {
+    outputs: Span,
+    task: Span,
+    driver: bool,
+}
+
+impl Reader<'_> {
+    fn result(&mut self, scan: &mut Scan, input: Input) -> Result<Top, Malformed> {
+        let mut top = Top::default();
+        let start = skip_space(self.bytes, 0);
+        let mut met = 0u32;
+        let end = self.object_or_value(start, 0, |reader, name, at| {
+            let member = member_of(name.of(reader.bytes), input);
+            let bit = 1u32 << (member as u32);
+            if member != Member::Unknown && met & bit != 0 {
+                scan.remarks.repeated += 1;
+            }
+            met |= bit;
+            if member == Member::Content {
+                let end = reader.content(scan, at)?;
+                scan.content = Span::new(at, end);
+                return Ok(end);
+            }
+            let before = std::mem::take(&mut reader.seen);
+            let end = reader.value(at, 1)?;
+            let value = Span::new(at, end);
+            if member == Member::Structured {
+                scan.structured_seen = reader.seen;
+            }
+            reader.seen.add(before);
+            match member {
+                Member::Structured => scan.structured = value,
+                Member::IsError => scan.is_error = value,
+                Member::Meta => scan.meta = value,
+                Member::ResultType => scan.result_type = value,
+                Member::SamplingType => scan.sampling[0] = value,
+                Member::ToolUseId => scan.sampling[1] = value,
+                Member::Outputs => top.outputs = value,
+                Member::Task => top.task = value,
+                Member::Driver => top.driver = true,
+                Member::Content | Member::Unknown => {}
+            }
+            if matches!(member, Member::Unknown | Member::Outputs | Member::Task | Member::Driver) {
+                scan.remarks.unknown += 1;
+            }
+            Ok(end)
+        })?;
+        scan.whole = Span::new(start, end);
+        let rest = skip_space(self.bytes, end);
+        if rest < self.bytes.len() {
+            return Err(Malformed { at: rest, fault: Fault::Unexpected });
+        }
+        Ok(top)
+    }
+
+    fn value(&mut self, at: usize, open: u32) -> Result<usize, Malformed> {
+        validate_value(self.bytes, at, open, self.max_depth, &mut self.seen)
+    }
+
+    /// Reads an object member by member: `each` gets the name and where the value starts, and returns where it ends.
+    /// Any other value is validated and passed over.
+    #[inline(always)]
+    fn object_or_value(
+        &mut self,
+        start: usize,
+        open: u32,
+        mut each: impl FnMut(&mut Self, Span, usize) -> Result<usize, Malformed>,
+    ) -> Result<usize, Malformed> {
+        if self.bytes.get(start) != Some(&b'{') {
+            return self.value(start, open);
+        }
+        if open >= self.max_depth {
+            return Err(Malformed { at: start, fault: Fault::Depth });
+        }
+        let mut at = skip_space(self.bytes, start + 1);
+        if self.bytes.get(at) == Some(&b'}') {
+            return Ok(at + 1);
+        }
+        loop {
+            let (name, value) = validate_name(self.bytes, at, &mut self.seen)?;
+            at = skip_space(self.bytes, each(self, name, value)?);
+            match self.bytes.get(at) {
+                Some(b',') => at = skip_space(self.bytes, at + 1),
+                Some(b'}') => return Ok(at + 1),
+                // The walker knows how to name what stands here instead.
+                _ => return super::json::unexpected(self.bytes, at),
+            }
+        }
+    }
+
+    fn content(&mut self, scan: &mut Scan, start: usize) -> Result<usize, Malformed> {
+        scan.blocks.clear();
+        if self.bytes.get(start) != Some(&b'[') {
+            return self.value(start, 1);
+        }
+        if self.max_depth < 2 {
+            return Err(Malformed { at: start, fault: Fault::Depth });
+        }
+        let mut at = skip_space(self.bytes, start + 1);
+        if self.bytes.get(at) == Some(&b']') {
+            return Ok(at + 1);
+        }
+        loop {
+            let (block, end) = self.block(at, &mut scan.remarks.repeated)?;
+            scan.blocks.push(block);
+            at = skip_space(self.bytes, end);
+            match self.bytes.get(at) {
+                Some(b',') => at = skip_space(self.bytes, at + 1),
+                Some(b']') => return Ok(at + 1),
+                _ => return super::json::unexpected(self.bytes, at),
+            }
+        }
+    }
+
+    fn block(&mut self, start: usize, repeated: &mut u32) -> Result<(Block, usize), Malformed> {
+        let mut parts = Parts::default();
+        let end = self.object_or_value(start, 2, |reader, name, at| {
+            let part = with_escapes_undone(name.of(reader.bytes), part_of);
+            parts.meet(part, repeated);
+            if part == Part::Resource && reader.bytes.get(at) == Some(&b'{') {
+                return reader.resource(&mut parts, at, repeated);
+            }
+            let end = reader.value(at, 3)?;
+            parts.set(part, Span::new(at, end), reader.bytes);
+            Ok(end)
+        })?;
+        Ok((parts.block(self.bytes, Span::new(start, end)), end))
+    }
+
+    fn resource(&mut self, parts: &mut Parts, start: usize, repeated: &mut u32) -> Result<usize, Malformed> {
+        let mut inner = Parts::default();
+        let end = self.object_or_value(start, 3, |reader, name, at| {
+            let part = with_escapes_undone(name.of(reader.bytes), part_of);
+            inner.meet(part, repeated);
+            let end = reader.value(at, 4)?;
+            inner.set(part, Span::new(at, end), reader.bytes);
+            Ok(end)
+        })?;
+        parts.resource = Some(Resource {
+            text: inner.text,
+            blob: inner.blob,
+            mime: inner.mime,
+            uri: inner.uri,
+            audience: inner.audience,
+            has_meta: inner.traits.has(Traits::META),
+            malformed: inner.wrong,
+        });
+        parts.traits.add(Traits(inner.traits.0 & (Traits::REPEATED.0 | Traits::NULLS.0)));
+        Ok(end)
+    }
+}
+
+/// The members of a block or of a resource that mean something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Type,
+    Text,
+    Data,
+    Blob,
+    Mime,
+    Uri,
+    Name,
+    Title,
+    Description,
+    Size,
+    Annotations,
+    Meta,
+    Resource,
+    Other,
+}
+
+fn part_of(name: &[u8]) -> Part {
+    match name {
+        b"type" => Part::Type,
+        b"text" => Part::Text,
+        b"data" => Part::Data,
+        b"blob" => Part::Blob,
+        b"mimeType" => Part::Mime,
+        b"uri" => Part::Uri,
+        b"name" => Part::Name,
+        b"title" => Part::Title,
+        b"description" => Part::Description,
+        b"size" => Part::Size,
+        b"annotations" => Part::Annotations,
+        b"_meta" => Part::Meta,
+        b"resource" => Part::Resource,
+        _ => Part::Other,
+    }
+}
+
+/// A block while it is read.
+#[derive(Default)]
+struct Parts {
+    met: u16,
+    type_: Span,
+    text: Span,
+    data: Span,
+    blob: Span,
+    mime: Span,
+    uri: Span,
+    name: Span,
+    title: Span,
+    description: Span,
+    size: Span,
+    audience: Named,
+    resource: Option<Resource>,
+    traits: Traits,
+    /// A known member has a type that it must not have.
+    wrong: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Resource {
+    text: Span,
+    blob: Span,
+    mime: Span,
+    uri: Span,
+    audience: Named,
+    has_meta: bool,
+    malformed: bool,
+}
+
+impl Parts {
+    fn meet(&mut self, part: Part, repeated: &mut u32) {
+        let bit = 1u16 << (part as u16);
+        if part != Part::Other && self.met & bit != 0 {
+            *repeated += 1;
+            self.traits.add(Traits::REPEATED);
+        }
+        self.met |= bit;
+    }
+
+    #[inline(always)]
+    fn set(&mut self, part: Part, value: Span, bytes: &[u8]) {
+        let first = value.of(bytes).first().copied();
+        let null = first == Some(b'n');
+        if null && part != Part::Other {
+            self.traits.add(Traits::NULLS);
+        }
+        let string = |wrong: &mut bool| {
+            *wrong |= !null && first != Some(b'"');
+            if first == Some(b'"') { value } else { Span::ABSENT }
+        };
+        match part {
+            Part::Type => self.type_ = value,
+            Part::Text => self.text = string(&mut self.wrong),
+            Part::Data => self.data = string(&mut self.wrong),
+            Part::Blob => self.blob = string(&mut self.wrong),
+            Part::Mime => self.mime = string(&mut self.wrong),
+            Part::Uri => self.uri = string(&mut self.wrong),
+            Part::Name => self.name = string(&mut self.wrong),
+            Part::Title => self.title = string(&mut self.wrong),
+            Part::Description => self.description = string(&mut self.wrong),
+            Part::Size => {
+                self.wrong |= !null && !matches!(first, Some(b'-' | b'0'..=b'9'));
+                self.size = if null { Span::ABSENT } else { value };
+            }
+            Part::Annotations => self.annotations(value, first, bytes),
+            Part::Meta => {
+                self.wrong |= !null && first != Some(b'{');
+                if !null {
+                    self.traits.add(Traits::META);
+                }
+            }
+            Part::Resource => {
+                self.resource = None;
+                self.wrong |= !null;
+            }
+            Part::Other => {}
+        }
+    }
+
+    fn annotations(&mut self, value: Span, first: Option<u8>, bytes: &[u8]) {
+        self.audience = Named::default();
+        match first {
+            Some(b'n') => {}
+            Some(b'{') => {
+                let audience = |(name, _): &(Span, Span)| name_is(name.of(bytes), "audience");
+                // The last one counts, as everywhere.
+                if let Some((_, audience)) = members(bytes, value).filter(audience).last() {
+                    self.audience(audience, bytes);
+                }
+            }
+            _ => self.wrong = true,
+        }
+    }
+
+    fn audience(&mut self, value: Span, bytes: &[u8]) {
+        let mut name = |span: Span| {
+            let Some(inside) = string_inside(bytes, span) else { return false };
+            self.audience.add(Named::SOME);
+            if name_is(inside.of(bytes), "assistant") {
+                self.audience.add(Named::ASSISTANT);
+            } else if name_is(inside.of(bytes), "user") {
+                self.audience.add(Named::USER);
+            }
+            true
+        };
+        match value.of(bytes).first() {
+            Some(b'[') => {
+                let mut all_strings = true;
+                let mut empty = true;
+                for element in elements(bytes, value) {
+                    all_strings &= name(element);
+                    empty = false;
+                }
+                self.wrong |= !all_strings;
+                self.audience.add(if empty { Named::EMPTY } else { Named::SOME });
+            }
+            Some(b'n') => {}
+            // Not allowed, but what it means is plain: it may narrow, and the block is malformed all the same.
+            Some(b'"') => {
+                name(value);
+                self.wrong = true;
+            }
+            _ => self.wrong = true,
+        }
+    }
+
+    fn block(self, bytes: &[u8], span: Span) -> Block {
+        let given = |part: Span| !part.is_absent();
+        let is = |name: &str| string_inside(bytes, self.type_).is_some_and(|i| name_is(i.of(bytes), name));
+        let kind = match string_inside(bytes, self.type_).map(|inside| inside.of(bytes)) {
+            Some(b"text") => Kind::Text,
+            Some(b"image") => Kind::Image,
+            Some(b"audio") => Kind::Audio,
+            Some(b"resource") => Kind::ResourceText,
+            Some(b"resource_link") => Kind::ResourceLink,
+            // An escaped spelling of one of these.
+            Some(raw) if raw.contains(&b'\\') => {
+                let kinds = [
+                    ("text", Kind::Text),
+                    ("image", Kind::Image),
+                    ("audio", Kind::Audio),
+                    ("resource", Kind::ResourceText),
+                    ("resource_link", Kind::ResourceLink),
+                ];
+                kinds.into_iter().find(|(name, _)| is(name)).map_or(Kind::Unknown, |(_, kind)| kind)
+            }
+            _ => Kind::Unknown,
+        };
+        let mut block = Block {
+            span,
+            kind,
+            text: self.text,
+            data: self.data,
+            mime: self.mime,
+            uri: self.uri,
+            name: self.name,
+            title: self.title,
+            description: self.description,
+            size: self.size,
+            type_: self.type_,
+            audience: self.audience,
+            inner_audience: Named::default(),
+            traits: self.traits,
+        };
+        let mut valid = !self.wrong;
+        if let Some(inner) = self.resource {
+            block.inner_audience = inner.audience;
+            if inner.has_meta {
+                block.traits.add(Traits::INNER_META);
+            }
+            if kind == Kind::ResourceText {
+                (block.text, block.data, block.mime, block.uri) = (inner.text, inner.blob, inner.mime, inner.uri);
+                valid &= !inner.malformed;
+            }
+        }
+        match kind {
+            Kind::Text => valid &= given(block.text),
+            Kind::Image | Kind::Audio => valid &= given(block.data) && given(block.mime),
+            Kind::ResourceLink => valid &= given(block.uri) && given(block.name),
+            Kind::ResourceText => {
+                // Text or blob, one of them (C-60).
+                valid &= self.resource.is_some() && given(block.uri) && given(block.text) != given(block.data);
+                if given(block.data) {
+                    block.kind = Kind::ResourceBlob;
+                }
+            }
+            Kind::ResourceBlob | Kind::UiResource | Kind::Unknown => {}
+        }
+        if matches!(block.kind, Kind::ResourceLink | Kind::ResourceText | Kind::ResourceBlob) && is_ui(bytes, &block) {
+            block.kind = Kind::UiResource;
+        }
+        if !valid {
+            block.kind = Kind::Unknown;
+            block.traits.add(Traits::MALFORMED);
+        }
+        block
+    }
+}
+
+/// C-150: `ui://` and the MIME type of MCP Apps are reserved for views.
+fn is_ui(bytes: &[u8], block: &Block) -> bool {
+    let inside = |span: Span| string_inside(bytes, span).map(|inside| super::json::text_of(inside.of(bytes)));
+    let scheme = |uri: &str| uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ui://"));
+    let profile = |mime: &str| {
+        let mime: String = mime.chars().filter(|c| !matches!(c, ' ' | '\t' | '"')).collect();
+        mime.eq_ignore_ascii_case("text/html;profile=mcp-app")
+    };
+    inside(block.uri).is_some_and(|uri| scheme(&uri)) || inside(block.mime).is_some_and(|mime| profile(&mime))
+}
+
+/// The members of the result that came, in order; of a repeated one each occurrence.
+pub fn top_members<'a>(bytes: &'a [u8], scan: &Scan) -> Members<'a> {
+    members(bytes, scan.whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMS: Terms = Terms { input: Input::Result, max_bytes: 1 << 26, max_depth: 128, tasks: false };
+
+    fn scan(text: &str) -> Scan {
+        let mut scan = Scan::default();
+        scan.read(text.as_bytes(), &TERMS).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
+        scan
+    }
+
+    fn refusal(text: &[u8]) -> String {
+        Scan::default().read(text, &TERMS).unwrap_err().to_string()
+    }
+
+    fn kinds(blocks: &str) -> Vec<Kind> {
+        scan(&format!("{{\"content\":[{blocks}]}}")).blocks.iter().map(|block| block.kind).collect()
+    }
+
+    #[test]
+    fn finds_the_members() {
+        let text = r#" {"con\u0074ent":[{"type":"text","text":"a"}],"structuredContent":null,"isError":true,"_meta":{"a":1}} "#;
+        let found = scan(text);
+        assert_eq!(found.structured.of(text.as_bytes()), b"null");
+        assert_eq!(found.meta.of(text.as_bytes()), br#"{"a":1}"#);
+        assert!(found.failed(text.as_bytes()));
+        assert_eq!(found.blocks[0].text.of(text.as_bytes()), b"\"a\"");
+    }
+
+    #[test]
+    fn sorts_blocks_into_kinds() {
+        use Kind::*;
+        for (block, kind) in [
+            (r#"{"type":"text","text":""}"#, Text),
+            (r#"{"type":"te\u0078t","text":"a"}"#, Text),
+            (r#"{"type":"text","text":null}"#, Unknown),
+            (r#"{"type":"text","text":"a","annotations":null,"_meta":null}"#, Text),
+            (r#"{"type":"text","text":"a","annotations":7}"#, Unknown),
+            (r#"{"type":"image","data":"","mimeType":"image/png"}"#, Image),
+            (r#"{"type":"image","data":""}"#, Unknown),
+            (r#"{"type":"audio","data":"","mimeType":"audio/wav"}"#, Audio),
+            (r#"{"type":"resource","resource":{"uri":"a:b","text":""}}"#, ResourceText),
+            (r#"{"type":"resource","resource":{"uri":"a:b","blob":"","mimeType":null}}"#, ResourceBlob),
+            (r#"{"type":"resource","resource":{"uri":"a:b","blob":"","text":""}}"#, Unknown),
+            (r#"{"type":"resource","resource":{"uri":"a:b"}}"#, Unknown),
+            (r#"{"type":"resource","resource":[]}"#, Unknown),
+            (r#"{"type":"resource","resource":{"uri":"ui://a","text":""}}"#, UiResource),
+            (r#"{"type":"resource_link","uri":"a:b","name":"x"}"#, ResourceLink),
+            (r#"{"type":"resource_link","uri":"a:b","name":"x","mimeType":"text/html; profile=mcp-app"}"#, UiResource),
+            (r#"{"type":"resource_link","uri":"a:b"}"#, Unknown),
+            (r#"{"type":"video"}"#, Unknown),
+            ("null", Unknown),
+            ("[]", Unknown),
+        ] {
+            assert_eq!(kinds(block), [kind], "{block}");
+        }
+    }
+
+    #[test]
+    fn reads_audiences() {
+        let named = |audience: &str| {
+            let text = format!(
+                r#"{{"content":[{{"type":"text","text":"a","annotations":{{"priority":1,"audience":{audience}}}}}]}}"#
+            );
+            scan(&text).blocks[0].audience
+        };
+        assert_eq!(named("null"), Named::default());
+        assert_eq!(named("[]"), Named::EMPTY);
+        assert_eq!(named(r#"["user"]"#), Named(Named::USER.0 | Named::SOME.0));
+        assert_eq!(named(r#"["assistant","robot"]"#), Named(Named::ASSISTANT.0 | Named::SOME.0));
+        assert_eq!(named(r#""user""#), Named(Named::USER.0 | Named::SOME.0));
+    }
+
+    #[test]
+    fn the_last_of_repeated_members_counts() {
+        let text = r#"{"content":[{"type":"text","text":"old"}],"isError":true,"content":[],"isError":false}"#;
+        let found = scan(text);
+        assert!(found.blocks.is_empty());
+        assert!(!found.failed(text.as_bytes()));
+        assert_eq!(found.remarks.repeated, 2);
+    }
+
+    #[test]
+    fn refuses_with_code_place_and_a_way_out() {
+        for (text, expected) in [
+            (
+                &b"{\"content\":[]"[..],
+                "malformed-json at byte 13 (from 0), in content: the input ends inside a value; send the whole result",
+            ),
+            (
+                b"{\"content\":[],\"structuredContent\":{\"avg\":NaN}}",
+                "malformed-json at byte 41 (from 0), in structuredContent.avg: NaN is no JSON number; write null, a string, or leave the member out",
+            ),
+            (
+                b"{\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}",
+                "invalid-utf8 at byte 35 (from 0), in content[0].text: this byte is no UTF-8; decode the text with its real encoding first",
+            ),
+            (
+                b"[]",
+                "wrong-shape at byte 0 (from 0): a tool result is a JSON object; hand over the `result` member of the response",
+            ),
+            (b"{\"content\":7}", "wrong-shape at byte 11 (from 0), in content: `content` must be an array of blocks"),
+            (
+                b"{\"content\":[],\"isError\":\"no\"}",
+                "wrong-shape at byte 24 (from 0), in isError: `isError` must be true or false",
+            ),
+            (
+                b"{\"isError\":false}",
+                "wrong-shape at byte 0 (from 0): the result has neither `content` nor `structuredContent`; a tool result has a `content` array, which may be empty",
+            ),
+            (
+                b"{\"resultType\":\"partial\",\"content\":[]}",
+                "unknown-result-type at byte 14 (from 0), in resultType: `resultType` is \"partial\", which is neither \"complete\" nor \"input_required\"; update the host, or ask the server for a known revision",
+            ),
+            (
+                b"{\"resultType\":\"task\"}",
+                "unknown-result-type at byte 14 (from 0), in resultType: `resultType` is \"task\", but the tasks extension was not negotiated; add `io.modelcontextprotocol/tasks` to the request if it was",
+            ),
+            (
+                b"{\"outputs\":[]}",
+                "unknown-result-type at byte 11 (from 0), in outputs: the result carries `outputs` (SEP-3279) and no `content`, a form that no published revision has; ask the server for a published revision",
+            ),
+        ] {
+            assert_eq!(refusal(text), expected);
+        }
+        let deep = format!("{{\"content\":[],\"structuredContent\":{}1{}}}", "[".repeat(128), "]".repeat(128));
+        assert!(
+            refusal(deep.as_bytes()).starts_with("too-deep at byte 161 (from 0), in structuredContent[0][0]"),
+            "{}",
+            refusal(deep.as_bytes())
+        );
+        let shallow = format!("{{\"content\":[],\"structuredContent\":{}1{}}}", "[".repeat(127), "]".repeat(127));
+        scan(&shallow);
+    }
+
+    #[test]
+    fn tells_who_it_is_for() {
+        assert_eq!(scan(r#"{"resultType":"input_required","requestState":"x"}"#).outcome, Outcome::NeedsInput);
+        let mut task = Scan::default();
+        let terms = Terms { tasks: true, ..TERMS };
+        task.read(br#"{"resultType":"task","taskId":"7"}"#, &terms).unwrap();
+        assert_eq!(task.outcome, Outcome::Task);
+        assert_eq!(scan(r#"{"structuredContent":1}"#).outcome, Outcome::Selected);
+    }
+}
