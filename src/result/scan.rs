@@ -310,6 +310,11 @@ impl Scan {
         Ok(())
     }
 
+    /// How many blocks are no valid blocks of the type they name.
+    pub fn malformed_blocks(&self) -> usize {
+        self.blocks.iter().filter(|block| block.traits.has(Traits::MALFORMED)).count()
+    }
+
     /// Whether `isError` is true.
     pub fn failed(&self, bytes: &[u8]) -> bool {
         self.is_error.of(bytes) == b"true"

@@ -4,6 +4,7 @@
 //! and leaves rows of predicates over facts; [`Decider`] looks at a result's facts, as few as it can, and finds for each
 //! setting the first row that holds and sets it. What the settings mean is for `select`.
 
+pub mod print;
 pub mod route;
 
 use crate::policy::rule::{Condition, Layer, Rule, Setting, Value};

@@ -1,6 +1,7 @@
 //! What is known before a result comes, and the conditions that it decides.
 
 use crate::policy::rule::{App, Condition, Date};
+use crate::result::scan::Input;
 use crate::result::json::{self, MAX_DEPTH, elements, member, name_is, string_inside};
 
 /// Server, tool, audience, protocol revision, tool definition, labels.
@@ -15,6 +16,7 @@ pub struct Route {
     pub definition: Option<Definition>,
     pub labels: Vec<(Box<str>, Box<str>)>,
     pub extensions: Vec<Box<str>>,
+    pub input: Input,
 }
 
 /// What matters of a tool's object out of `tools/list`.
@@ -51,7 +53,15 @@ impl Definition {
     }
 }
 
+/// The extension that makes `resultType: task` a result (SEP-2663).
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
 impl Route {
+    /// Whether tasks were negotiated (C-05, C-10).
+    pub fn tasks(&self) -> bool {
+        self.extensions.iter().any(|extension| &**extension == TASKS)
+    }
+
     /// Whether a route condition holds; `false` for what is no route condition or cannot be known.
     pub fn holds(&self, condition: &Condition) -> bool {
         match condition {

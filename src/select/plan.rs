@@ -1,0 +1,770 @@
+//! What the output will be made of: which lane, and for each of its blocks where it comes from.
+//!
+//! Nothing is written here but the texts that the output needs and the input has not (notes, rendered JSON), into one
+//! arena. `emit` writes the result.
+
+use super::ask::Ask;
+use super::facts::{has_text, text};
+use super::meta::{Keys, filter};
+use super::note::{write_around, write_note};
+use crate::policy::rule::{
+    Annotations, As, At, Blank, BlockRule, Disposition, Escape, Extras, Kind, Lane, Media, MetaBlocks, NullAs, Render,
+    Role, Setting, StructuredState, Usable,
+};
+use crate::result::compact::compact_into;
+use crate::result::json::{Span, decode_into, decoded, members, string_inside, text_of};
+use crate::result::scan::{Block, Input, Named, Scan, Traits};
+use crate::result::text::is_blank;
+use std::ops::Range;
+
+/// What became of a block of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+pub enum Fate {
+    /// Byte for byte the source block.
+    Kept = 0,
+    /// Cut, sanitised, projected, turned into text, or its `_meta` filtered.
+    Rewritten = 1,
+    /// Stands in the place of the source block.
+    Note = 2,
+    /// Structured value, extras or placeholder: no source block.
+    Added = 3,
+}
+
+/// One block of the output.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its index in the input's `content`.
+    pub source: Option<u32>,
+    pub fate: Fate,
+    pub form: Form,
+}
+
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// The source block, written member by member when its fate is `Rewritten`.
+    Block,
+    /// A text block with this text of the arena.
+    Text(Range<usize>),
+}
+
+/// A value that is written as a member of the output.
+#[derive(Clone, Debug, Default)]
+pub enum FieldValue {
+    #[default]
+    Absent,
+    /// As it stands in the input.
+    Input,
+    /// This JSON of the arena.
+    Arena(Range<usize>),
+}
+
+/// Something of the result that the reader does not see.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    pub what: What,
+    pub bytes: u32,
+    pub why: Why,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum What {
+    Block(u32),
+    /// The text of a block, its note stands instead.
+    Noted(u32),
+    Structured,
+    Meta,
+    BlockMeta(u32),
+    Unknown,
+    Result,
+}
+
+/// Why something is not seen: a setting, or a rule of the design.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    Hide,
+    /// Its `annotations.audience` names others.
+    Annotations,
+    /// Another lane was chosen.
+    Lane,
+    /// `blocks.<kind>`
+    Blocks(Kind),
+    /// Nothing visible in it, and something else is left.
+    Blank,
+    /// No pattern of `meta.allow`, or one of `meta.deny`.
+    Meta,
+    MetaBlocks,
+    /// No revision knows the member.
+    Unknown,
+}
+
+/// What the output is made of.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub lane: Option<Lane>,
+    pub items: Vec<Item>,
+    /// Texts that the input has not, UTF-8.
+    pub arena: Vec<u8>,
+    pub structured: FieldValue,
+    pub meta: FieldValue,
+    pub dropped: Vec<Dropped>,
+    /// `placeholder` or `placeholder_hidden` stands in the output.
+    pub placeholder: bool,
+    /// `meta.allow` and `meta.deny` for the `_meta` of blocks, when those are allowed.
+    pub block_keys: Option<Keys>,
+    /// Names of the members of `_meta` that go out are found with these.
+    shown: Vec<Shown>,
+}
+
+/// A visible block and what becomes of it.
+#[derive(Clone, Debug)]
+struct Shown {
+    index: u32,
+    form: ShownAs,
+    /// A text with nothing visible in it.
+    blank: bool,
+}
+
+#[derive(Clone, Debug)]
+enum ShownAs {
+    Kept,
+    Dropped,
+    Noted,
+    Json,
+    Text(Range<usize>),
+}
+
+/// Marks the blocks that the audience may see; whether narrowing hid all there were.
+pub fn narrow(scan: &Scan, role: Role, annotations: Annotations, visible: &mut Vec<bool>) -> bool {
+    let role = match role {
+        Role::Assistant => Named::ASSISTANT,
+        Role::User => Named::USER,
+    };
+    let hides = |named: Named| match annotations {
+        Annotations::Ignore => false,
+        Annotations::Narrow => named.has(Named::SOME) && !named.has(role),
+        Annotations::NarrowStrict => (named.has(Named::SOME) || named.has(Named::EMPTY)) && !named.has(role),
+    };
+    visible.clear();
+    // Named on the block or on the resource inside it: the narrower of both counts (C-55).
+    visible.extend(scan.blocks.iter().map(|block| !hides(block.audience) && !hides(block.inner_audience)));
+    !visible.is_empty() && !visible.contains(&true)
+}
+
+/// One result, ready to be planned.
+pub struct Planner<'x, 'p, 'a> {
+    pub ask: &'x mut Ask<'p, 'a>,
+    pub plan: &'x mut Plan,
+    pub bytes: &'a [u8],
+    pub scan: &'a Scan,
+    pub visible: &'a [bool],
+    pub all_hidden: bool,
+    pub input: Input,
+    pub tool: &'x str,
+}
+
+impl Plan {
+    pub fn clear(&mut self) {
+        self.lane = None;
+        self.items.clear();
+        self.arena.clear();
+        self.structured = FieldValue::Absent;
+        self.meta = FieldValue::Absent;
+        self.dropped.clear();
+        self.placeholder = false;
+        self.block_keys = None;
+        self.shown.clear();
+    }
+
+    fn drop(&mut self, what: What, span: Span, why: Why) {
+        self.dropped.push(Dropped { what, bytes: span.end - span.start, why });
+    }
+
+    fn add_text(&mut self, source: Option<u32>, fate: Fate, from: usize) {
+        self.items.push(Item { source, fate, form: Form::Text(from..self.arena.len()) });
+    }
+}
+
+impl Planner<'_, '_, '_> {
+    /// Chooses the lane and says what the output is made of.
+    pub fn run(&mut self) {
+        if self.ask.hide() {
+            self.plan.lane = Some(Lane::Nothing);
+            self.plan.drop(What::Result, self.scan.whole, Why::Hide);
+            return self.placeholder(Setting::Placeholder);
+        }
+        let order = if self.scan.failed(self.bytes) { Setting::ErrorOrder } else { Setting::Order };
+        let order = self.ask.order(order);
+        self.show_blocks(order);
+        let lane = order.iter().copied().find(|&lane| self.is_usable(lane));
+        self.plan.lane = Some(lane.unwrap_or(Lane::Nothing));
+        match lane {
+            Some(Lane::Content) => self.content(false),
+            Some(Lane::Both) => self.content(true),
+            Some(Lane::Structured) => self.structured(true),
+            Some(Lane::StructuredOnly) => self.structured(false),
+            Some(Lane::Raw) => self.raw(),
+            Some(Lane::Whole) => {}
+            Some(Lane::Nothing) | None => self.nothing(lane.is_none()),
+        }
+        self.say_what_is_dropped();
+    }
+
+    // ---- what becomes of each block ----------------------------------------------------------------------
+
+    /// Looks at the visible blocks once. Lanes that need no block are spared it.
+    fn show_blocks(&mut self, order: &[Lane]) {
+        if self.all_hidden || matches!(order.first(), Some(Lane::Whole | Lane::Raw | Lane::Nothing)) {
+            return;
+        }
+        let mut rules: [Option<&BlockRule>; Kind::ALL.len()] = [None; Kind::ALL.len()];
+        for (index, block) in (0u32..).zip(&self.scan.blocks) {
+            if !self.visible.get(index as usize).copied().unwrap_or_default() {
+                continue;
+            }
+            let Some(rule) = rules.get_mut(block.kind as usize) else { continue };
+            if rule.is_none() {
+                *rule = self.ask.block(block.kind);
+            }
+            let disposition = rule.map_or(Disposition::Keep, |rule| disposition(rule, self.bytes, block));
+            let form = self.show(block, disposition);
+            let is_text = matches!(form, ShownAs::Kept) && block.kind == Kind::Text || matches!(form, ShownAs::Text(_));
+            let blank = is_text && is_blank(self.raw_text(block, &form));
+            self.plan.shown.push(Shown { index, form, blank });
+        }
+    }
+
+    /// The text of a text block as it stands in the input; of a decoded blob the decoded text.
+    fn raw_text<'s>(&'s self, block: &Block, form: &ShownAs) -> &'s [u8] {
+        match form {
+            ShownAs::Text(range) => self.plan.arena.get(range.clone()).unwrap_or_default(),
+            _ => text(self.bytes, block),
+        }
+    }
+
+    fn show(&mut self, block: &Block, disposition: Disposition) -> ShownAs {
+        match disposition {
+            Disposition::Drop => ShownAs::Dropped,
+            Disposition::Note => ShownAs::Noted,
+            Disposition::Json => ShownAs::Json,
+            Disposition::Text if block.kind == Kind::Text => ShownAs::Kept,
+            Disposition::Text => self.show_as_text(block),
+            // What is no block at all cannot be kept as one.
+            Disposition::Keep if block.kind == Kind::Unknown && string_inside(self.bytes, block.type_).is_none() => {
+                ShownAs::Noted
+            }
+            Disposition::Keep => ShownAs::Kept,
+        }
+    }
+
+    fn show_as_text(&mut self, block: &Block) -> ShownAs {
+        let start = self.plan.arena.len();
+        if let Some(text) = string_inside(self.bytes, block.text) {
+            decode_into(text.of(self.bytes), &mut self.plan.arena);
+            return ShownAs::Text(start..self.plan.arena.len());
+        }
+        let mime = string_inside(self.bytes, block.mime).map(|mime| text_of(mime.of(self.bytes)));
+        if let Some(data) = string_inside(self.bytes, block.data).filter(|_| mime.is_some_and(|mime| is_text_type(&mime)))
+        {
+            let base64: Vec<u8> = decoded(data.of(self.bytes)).filter(|c| !c.is_whitespace()).collect::<String>().into();
+            if let Some(text) = decode_base64(&base64).and_then(|bytes| String::from_utf8(bytes).ok()) {
+                self.plan.arena.extend_from_slice(text.as_bytes());
+                return ShownAs::Text(start..self.plan.arena.len());
+            }
+        }
+        ShownAs::Noted
+    }
+
+    // ---- which lane --------------------------------------------------------------------------------------
+
+    fn is_usable(&mut self, lane: Lane) -> bool {
+        match lane {
+            Lane::Content => self.content_is_usable(),
+            Lane::Structured | Lane::StructuredOnly => self.structured_is_usable(),
+            Lane::Both => self.content_is_usable() || self.structured_is_usable(),
+            Lane::Raw => !self.all_hidden,
+            Lane::Whole | Lane::Nothing => true,
+        }
+    }
+
+    fn content_is_usable(&mut self) -> bool {
+        let usable = self.ask.usable();
+        if usable == Usable::Any {
+            return !self.plan.shown.is_empty();
+        }
+        self.plan.shown.iter().any(|shown| match shown.form {
+            ShownAs::Dropped => false,
+            ShownAs::Noted => usable == Usable::Noted,
+            ShownAs::Json | ShownAs::Text(_) => !shown.blank,
+            ShownAs::Kept => {
+                let kind = self.scan.blocks.get(shown.index as usize).map_or(Kind::Unknown, |block| block.kind);
+                if kind == Kind::Text { !shown.blank } else { usable != Usable::Text }
+            }
+        })
+    }
+
+    fn structured_is_usable(&mut self) -> bool {
+        if self.all_hidden {
+            return false;
+        }
+        match self.ask.facts.structured() {
+            StructuredState::Absent => false,
+            StructuredState::Null => self.ask.structured_null() == NullAs::Value,
+            _ => true,
+        }
+    }
+
+    // ---- the lanes ---------------------------------------------------------------------------------------
+
+    /// Lanes `content` and `both`: the visible blocks, then the structured value.
+    fn content(&mut self, both: bool) {
+        let with_structured = both && self.structured_is_usable();
+        let shown = std::mem::take(&mut self.plan.shown);
+        let left = |shown: &Shown| !shown.blank && !matches!(shown.form, ShownAs::Dropped);
+        let drop_blank =
+            (with_structured || shown.iter().any(left)) && shown.iter().any(|s| s.blank) && self.ask.blank() == Blank::Drop;
+        for block in &shown {
+            if block.blank && drop_blank {
+                let span = self.span_of(block.index);
+                self.plan.drop(What::Block(block.index), span, Why::Blank);
+            } else {
+                self.block(block);
+            }
+        }
+        self.plan.shown = shown;
+        self.around();
+        self.structured_and_meta(with_structured, None);
+    }
+
+    /// Lanes `structured` (the value in the place of the texts) and `structured-only`.
+    fn structured(&mut self, with_blocks: bool) {
+        let shown = std::mem::take(&mut self.plan.shown);
+        let mut first_text = None;
+        for block in &shown {
+            let kind = self.scan.blocks.get(block.index as usize).map_or(Kind::Unknown, |block| block.kind);
+            if kind == Kind::Text {
+                first_text.get_or_insert(self.plan.items.len());
+            }
+            if kind == Kind::Text || !with_blocks {
+                let span = self.span_of(block.index);
+                self.plan.drop(What::Block(block.index), span, Why::Lane);
+            } else {
+                self.block(block);
+            }
+        }
+        self.plan.shown = shown;
+        let at = match self.ask.structured_at() {
+            At::First => first_text.unwrap_or_default(),
+            At::Last => self.plan.items.len(),
+        };
+        self.structured_and_meta(true, Some(at));
+    }
+
+    /// Lane `nothing`, or no lane at all: then notes stand, if there are any, else the placeholder.
+    fn nothing(&mut self, fell_through: bool) {
+        if fell_through {
+            let shown = std::mem::take(&mut self.plan.shown);
+            for block in shown.iter().filter(|shown| matches!(shown.form, ShownAs::Noted)) {
+                self.block(block);
+            }
+            self.plan.shown = shown;
+        }
+        self.structured_and_meta(false, None);
+        if self.plan.items.is_empty() {
+            let hidden = self.all_hidden && fell_through;
+            self.placeholder(if hidden { Setting::PlaceholderHidden } else { Setting::Placeholder });
+        }
+    }
+
+    fn placeholder(&mut self, setting: Setting) {
+        let start = self.plan.arena.len();
+        self.plan.arena.extend_from_slice(self.ask.text(setting).as_bytes());
+        self.plan.add_text(None, Fate::Added, start);
+        self.plan.placeholder = true;
+    }
+
+    /// Lane `raw`: what is left after narrowing and `meta.*`, as JSON text.
+    fn raw(&mut self) {
+        let mut json = vec![b'{'];
+        let mut part = |json: &mut Vec<u8>, name: &str| {
+            if json.len() > 1 {
+                json.push(b',');
+            }
+            json.extend_from_slice(format!("\"{name}\":").as_bytes());
+        };
+        part(&mut json, "content");
+        json.push(b'[');
+        let keys = self.block_keys();
+        let mut first = true;
+        for (block, _) in self.scan.blocks.iter().zip(self.visible).filter(|(_, visible)| **visible) {
+            if !std::mem::take(&mut first) {
+                json.push(b',');
+            }
+            super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut json);
+        }
+        json.push(b']');
+        if !self.scan.structured.is_absent() && self.structured_is_usable() {
+            part(&mut json, "structuredContent");
+            json.extend_from_slice(self.scan.structured.of(self.bytes));
+        }
+        if !self.scan.is_error.is_absent() {
+            part(&mut json, "isError");
+            json.extend_from_slice(self.scan.is_error.of(self.bytes));
+        }
+        if let Some(meta) = self.allowed_meta() {
+            part(&mut json, "_meta");
+            json.extend_from_slice(&meta);
+        }
+        json.push(b'}');
+        let start = self.plan.arena.len();
+        compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+        self.plan.add_text(None, Fate::Added, start);
+    }
+
+    // ---- pieces of lanes ---------------------------------------------------------------------------------
+
+    fn span_of(&self, index: u32) -> Span {
+        self.scan.blocks.get(index as usize).map_or(Span::ABSENT, |block| block.span)
+    }
+
+    /// Adds one visible block to the output.
+    fn block(&mut self, shown: &Shown) {
+        let Some(block) = self.scan.blocks.get(shown.index as usize) else { return };
+        let source = Some(shown.index);
+        let start = self.plan.arena.len();
+        match &shown.form {
+            ShownAs::Dropped => {
+                self.plan.drop(What::Block(shown.index), block.span, Why::Blocks(block.kind));
+            }
+            ShownAs::Kept => {
+                let fate = if self.must_rewrite(shown.index, block) { Fate::Rewritten } else { Fate::Kept };
+                self.plan.items.push(Item { source, fate, form: Form::Block });
+            }
+            ShownAs::Noted => {
+                let mut note = String::new();
+                if let Some(template) = self.ask.note(block.kind) {
+                    write_note(template, self.bytes, block, &mut note);
+                }
+                self.plan.drop(What::Noted(shown.index), block.span, Why::Blocks(block.kind));
+                self.plan.arena.extend_from_slice(note.as_bytes());
+                self.plan.add_text(source, Fate::Note, start);
+            }
+            ShownAs::Json => {
+                let mut json = Vec::new();
+                let keys = self.block_keys();
+                super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut json);
+                compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+                self.plan.add_text(source, Fate::Rewritten, start);
+            }
+            ShownAs::Text(range) => {
+                self.plan.items.push(Item { source, fate: Fate::Rewritten, form: Form::Text(range.clone()) });
+            }
+        }
+    }
+
+    /// Whether a block cannot be copied as it stands.
+    fn must_rewrite(&mut self, index: u32, block: &Block) -> bool {
+        if block.traits.has(Traits::REPEATED) || block.traits.has(Traits::NULLS) {
+            return true;
+        }
+        if !block.traits.has(Traits::META) && !block.traits.has(Traits::INNER_META) {
+            return false;
+        }
+        let keys = self.block_keys();
+        let mut copy = Vec::new();
+        super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut copy);
+        let mut same = Vec::new();
+        super::emit::rewrite_block(self.bytes, block, Some(&Keys::all()), None, &mut same);
+        if copy != same {
+            let lost = Span { start: 0, end: u32::try_from(same.len() - copy.len()).unwrap_or(u32::MAX) };
+            self.plan.drop(What::BlockMeta(index), lost, Why::MetaBlocks);
+        }
+        copy != same
+    }
+
+    /// The patterns for the `_meta` of blocks; `None`: all of it is stripped.
+    fn block_keys(&mut self) -> Option<Keys> {
+        if self.plan.block_keys.is_none() && self.ask.meta_blocks() == MetaBlocks::Allow {
+            self.plan.block_keys = Some(self.keys());
+        }
+        self.plan.block_keys.clone()
+    }
+
+    fn keys(&mut self) -> Keys {
+        let allow = self.ask.allow().into_iter().cloned().collect();
+        let deny = self.ask.deny().into_iter().cloned().collect();
+        Keys { allow, deny, reserved: self.ask.reserved() }
+    }
+
+    /// Puts `media_only` around what is there, when there is media and no text.
+    fn around(&mut self) {
+        let mut media = false;
+        for item in &self.plan.items {
+            let block = item.source.and_then(|index| self.scan.blocks.get(index as usize));
+            match (&item.form, block) {
+                (Form::Text(range), _) if !range.is_empty() => return,
+                (Form::Text(_), _) => {}
+                (Form::Block, Some(block)) if has_text(block) => {
+                    if !text(self.bytes, block).is_empty() {
+                        return;
+                    }
+                }
+                (Form::Block, _) => media = true,
+            }
+        }
+        if !media {
+            return;
+        }
+        let Some((before, after)) = self.ask.media_only() else { return };
+        for (template, front) in [(before, true), (after, false)] {
+            let mut text = String::new();
+            write_around(template, self.tool, &mut text);
+            if text.is_empty() {
+                continue;
+            }
+            let start = self.plan.arena.len();
+            self.plan.arena.extend_from_slice(text.as_bytes());
+            self.plan.add_text(None, Fate::Added, start);
+            if front {
+                self.plan.items.rotate_right(1);
+            }
+        }
+    }
+
+    /// Adds the structured value (at item `at`, else behind) and what is allowed of `_meta`, each in its form.
+    fn structured_and_meta(&mut self, structured: bool, at: Option<usize>) {
+        let structured_as = structured.then(|| self.ask.structured_as());
+        let mut extras: [Option<Vec<u8>>; 2] = [None, None];
+        match structured_as {
+            Some(As::Text) => {
+                let start = self.plan.arena.len();
+                self.structured_text();
+                self.plan.add_text(None, Fate::Added, start);
+                if let Some(at) = at {
+                    if let Some(tail) = self.plan.items.get_mut(at..) {
+                        tail.rotate_right(1);
+                    }
+                }
+            }
+            Some(As::Field) => self.plan.structured = self.structured_field(),
+            Some(As::Extras) => extras[0] = Some(self.structured_json()),
+            None => {}
+        }
+        if self.input == Input::Sampling {
+            if !self.scan.meta.is_absent() {
+                self.plan.meta = FieldValue::Input;
+            }
+        } else if let Some(meta) = self.allowed_meta() {
+            match self.ask.meta_as() {
+                As::Field => {
+                    let start = self.plan.arena.len();
+                    self.plan.arena.extend_from_slice(&meta);
+                    self.plan.meta = FieldValue::Arena(start..self.plan.arena.len());
+                    let names = members(self.bytes, self.scan.meta).count();
+                    let kept = members(&meta, Span::new(0, meta.len())).count();
+                    if names == kept {
+                        self.plan.meta = FieldValue::Input;
+                    }
+                }
+                As::Text => {
+                    let start = self.plan.arena.len();
+                    compact_into(&meta, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+                    self.plan.add_text(None, Fate::Added, start);
+                }
+                As::Extras => extras[1] = Some(meta),
+            }
+        }
+        self.extras(&extras);
+    }
+
+    /// One JSON object with the structured value and what is allowed of `_meta`, in one text block.
+    fn extras(&mut self, [structured, meta]: &[Option<Vec<u8>>; 2]) {
+        if structured.is_none() && meta.is_none() {
+            return;
+        }
+        let mut json = Vec::new();
+        for (name, value) in [("structuredContent", structured), ("_meta", meta)] {
+            let Some(value) = value else { continue };
+            json.push(if json.is_empty() { b'{' } else { b',' });
+            json.extend_from_slice(format!("\"{name}\":").as_bytes());
+            if name == "_meta" {
+                compact_into(value, &mut json, &mut self.ask.facts.scratch.compact);
+            } else {
+                json.extend_from_slice(value);
+            }
+        }
+        json.push(b'}');
+        let none = Extras::default();
+        let Extras { before, after, escape } = self.ask.extras().unwrap_or(&none);
+        let start = self.plan.arena.len();
+        self.plan.arena.extend_from_slice(before.as_bytes());
+        let json = String::from_utf8_lossy(&json);
+        match escape {
+            Escape::None => self.plan.arena.extend_from_slice(json.as_bytes()),
+            Escape::Lt => self.plan.arena.extend_from_slice(json.replace('<', "\\u003c").as_bytes()),
+            Escape::Remove => {
+                let tag = after.trim();
+                let json = if tag.is_empty() { json.into_owned() } else { json.replace(tag, "") };
+                self.plan.arena.extend_from_slice(json.as_bytes());
+            }
+        }
+        self.plan.arena.extend_from_slice(after.as_bytes());
+        self.plan.add_text(None, Fate::Added, start);
+    }
+
+    // ---- the structured value ----------------------------------------------------------------------------
+
+    /// Appends the value as text to the arena.
+    fn structured_text(&mut self) {
+        let value = self.scan.structured;
+        if let Some(inside) = string_inside(self.bytes, value) {
+            return decode_into(inside.of(self.bytes), &mut self.plan.arena);
+        }
+        let json = self.structured_json();
+        self.plan.arena.extend_from_slice(&json);
+    }
+
+    /// The value as JSON text, as `structured.render` and `structured.media` say.
+    fn structured_json(&mut self) -> Vec<u8> {
+        let value = self.scan.structured.of(self.bytes);
+        let value = if self.ask.structured_media() == Media::Note { self.without_media(value) } else { value.into() };
+        if self.ask.render() == Render::Verbatim {
+            return value.into_owned();
+        }
+        let mut json = Vec::with_capacity(value.len());
+        compact_into(&value, &mut json, &mut self.ask.facts.scratch.compact);
+        json
+    }
+
+    fn structured_field(&mut self) -> FieldValue {
+        if self.ask.render() == Render::Verbatim {
+            return FieldValue::Input;
+        }
+        let start = self.plan.arena.len();
+        let value = self.scan.structured.of(self.bytes);
+        compact_into(value, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+        let same = self.plan.arena.get(start..).is_some_and(|compact| compact == value);
+        if same { FieldValue::Input } else { FieldValue::Arena(start..self.plan.arena.len()) }
+    }
+
+    /// The value with a short note for each string that a visible block carries as its data anyway.
+    fn without_media<'v>(&self, value: &'v [u8]) -> std::borrow::Cow<'v, [u8]> {
+        let carried: Vec<(&Block, std::borrow::Cow<str>)> = self
+            .visible_blocks()
+            .filter_map(|block| Some((block, text_of(string_inside(self.bytes, block.data)?.of(self.bytes)))))
+            .filter(|(_, data)| !data.is_empty())
+            .collect();
+        if carried.is_empty() {
+            return value.into();
+        }
+        super::emit::replace_strings(value, |raw| {
+            let same = |data: &str| data.len() <= raw.len() && crate::result::json::name_is(raw, data);
+            let (block, _) = carried.iter().find(|(_, data)| same(data))?;
+            let mime = string_inside(self.bytes, block.mime).map(|mime| text_of(mime.of(self.bytes)));
+            let mime = mime.unwrap_or("application/octet-stream".into());
+            Some(format!("[{mime}, sent as a block of its own]"))
+        })
+    }
+
+    fn visible_blocks(&self) -> impl Iterator<Item = &Block> {
+        self.scan.blocks.iter().zip(self.visible).filter_map(|(block, visible)| visible.then_some(block))
+    }
+
+    // ---- _meta and the rest ------------------------------------------------------------------------------
+
+    /// The JSON object of the members of `_meta` that are allowed; `None` when there are none.
+    fn allowed_meta(&mut self) -> Option<Vec<u8>> {
+        if self.scan.meta.is_absent() {
+            return None;
+        }
+        let keys = self.keys();
+        if keys.allow.is_empty() {
+            return None;
+        }
+        let mut json = Vec::new();
+        filter(self.bytes, self.scan.meta, &keys, &mut json).then_some(json)
+    }
+
+    /// For the record: what of the result is not in the output.
+    fn say_what_is_dropped(&mut self) {
+        let lane = self.plan.lane.unwrap_or(Lane::Nothing);
+        if lane == Lane::Whole {
+            return;
+        }
+        for (index, block) in (0u32..).zip(&self.scan.blocks) {
+            if !self.visible.get(index as usize).copied().unwrap_or_default() {
+                self.plan.drop(What::Block(index), block.span, Why::Annotations);
+            } else if lane == Lane::Nothing && !self.plan.items.iter().any(|item| item.source == Some(index)) {
+                self.plan.drop(What::Block(index), block.span, Why::Lane);
+            }
+        }
+        let shows_structured = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Both | Lane::Raw);
+        let structured = self.scan.structured;
+        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !(shows_structured && !self.all_hidden) {
+            let why = if self.all_hidden { Why::Annotations } else { Why::Lane };
+            self.plan.drop(What::Structured, structured, why);
+        }
+        let meta = self.scan.meta;
+        let none_left = matches!(self.plan.meta, FieldValue::Absent);
+        if !meta.is_absent() && self.input == Input::Result && members(self.bytes, meta).next().is_some() {
+            let shown = matches!(self.plan.meta, FieldValue::Input) || !none_left || lane == Lane::Raw;
+            if !shown && self.keys().allow.is_empty() {
+                self.plan.drop(What::Meta, meta, Why::Meta);
+            }
+        }
+        if self.scan.remarks.unknown > 0 {
+            self.plan.drop(What::Unknown, Span::ABSENT, Why::Unknown);
+        }
+    }
+}
+
+/// What a rule says of a block, by its MIME type.
+fn disposition(rule: &BlockRule, bytes: &[u8], block: &Block) -> Disposition {
+    match rule {
+        BlockRule::All(disposition) => *disposition,
+        BlockRule::ByMime(answers) => {
+            let mime = string_inside(bytes, block.mime).map(|mime| text_of(mime.of(bytes))).unwrap_or_default();
+            // MIME types are compared without letter case and without parameters (RFC 2045, 5.1).
+            let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let fits = answers.iter().find(|(pattern, _)| pattern.matches(&mime));
+            fits.map_or(Disposition::Note, |(_, disposition)| *disposition)
+        }
+    }
+}
+
+/// MIME types whose bytes are text.
+fn is_text_type(mime: &str) -> bool {
+    let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, name) = mime.split_once('/').unwrap_or((&mime, ""));
+    let named = ["json", "xml", "yaml", "toml", "javascript", "ecmascript"];
+    kind == "text"
+        || named.iter().any(|&text| {
+            name == text || name.strip_prefix("x-") == Some(text) || name.rsplit_once('+').is_some_and(|(_, s)| s == text)
+        })
+}
+
+/// Base64 of RFC 4648 with or without padding, in either alphabet.
+fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.strip_suffix(b"==").or(text.strip_suffix(b"=")).unwrap_or(text);
+    let mut out = Vec::with_capacity(text.len() / 4 * 3 + 2);
+    for group in text.chunks(4) {
+        let mut bits = 0u32;
+        for &symbol in group {
+            let value = match symbol {
+                b'A'..=b'Z' => symbol - b'A',
+                b'a'..=b'z' => symbol - b'a' + 26,
+                b'0'..=b'9' => symbol - b'0' + 52,
+                b'+' | b'-' => 62,
+                b'/' | b'_' => 63,
+                _ => return None,
+            };
+            bits = bits << 6 | u32::from(value);
+        }
+        let bytes = (bits << (6 * (4 - group.len()) + 8)).to_be_bytes();
+        out.extend_from_slice(bytes.get(..group.len() * 6 / 8)?);
+        if group.len() == 1 {
+            return None;
+        }
+    }
+    Some(out)
+}
