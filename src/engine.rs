@@ -187,7 +187,13 @@ impl Engine {
         let read = read.collect();
         let outcome = self.adopt(loaded);
         let error = outcome.as_ref().err().cloned();
-        self.files.store(Arc::new(Files { path: files.path.clone(), read, seen: None, last_look: Some(Instant::now()), error }));
+        self.files.store(Arc::new(Files {
+            path: files.path.clone(),
+            read,
+            seen: None,
+            last_look: Some(Instant::now()),
+            error,
+        }));
         outcome
     }
 

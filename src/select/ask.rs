@@ -117,7 +117,11 @@ impl<'p> Ask<'p, '_> {
     /// The patterns that deny a key: those of every row that holds.
     pub fn deny(&mut self) -> Vec<&'p MetaPattern> {
         let values = self.decider.all(Setting::MetaDeny, &mut self.facts);
-        values.into_iter().filter_map(|value| if let Value::Meta(p) = value { Some(p) } else { None }).flatten().collect()
+        values
+            .into_iter()
+            .filter_map(|value| if let Value::Meta(p) = value { Some(p) } else { None })
+            .flatten()
+            .collect()
     }
 }
 

@@ -61,7 +61,9 @@ pub fn emit(bytes: &[u8], scan: &Scan, plan: &Plan, out: &mut Vec<u8>) {
                 name(out, "content");
                 writer.content(scan, plan, out);
             }
-            Member::Structured => writer.field("structuredContent", scan.structured, &plan.structured, plan, &mut name, out),
+            Member::Structured => {
+                writer.field("structuredContent", scan.structured, &plan.structured, plan, &mut name, out)
+            }
             Member::Meta => writer.field("_meta", scan.meta, &plan.meta, plan, &mut name, out),
             Member::Copied(member, span) => {
                 if !span.is_absent() {

@@ -2,9 +2,7 @@
 //!
 //! Facts about blocks are measured on the blocks that the audience may see, as the server wrote them (design 4.2).
 
-use crate::policy::rule::{
-    Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState,
-};
+use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
 use crate::result::compact::{CompactScratch, compact_into};
 use crate::result::coverage::{Coverage, Measured};
 use crate::result::json::{MAX_DEPTH, Span, decoded_len, members, skip_space, string_inside, text_of};
@@ -74,9 +72,9 @@ impl Facts for Asked<'_> {
             }
             Condition::TextJson(expected) => self.text_json() == *expected,
             Condition::Mirror(wanted) => self.mirrors(wanted),
-            Condition::Coverage(ranges) => self
-                .coverage()
-                .is_some_and(|measured| ranges.iter().any(|range| range.holds(measured.share()))),
+            Condition::Coverage(ranges) => {
+                self.coverage().is_some_and(|measured| ranges.iter().any(|range| range.holds(measured.share())))
+            }
             // Not in this version: a policy that asks for them does not load.
             Condition::MetaPath(_) | Condition::Path(_) | Condition::SchemaValid(_) => false,
             // Of the route: folded away before there is a result.
@@ -161,7 +159,8 @@ impl Asked<'_> {
         if let Some(known) = self.known.text_bytes {
             return known;
         }
-        let bytes = self.visible_blocks().filter(|b| has_text(b)).map(|b| decoded_len(text(self.bytes, b)) as u64).sum();
+        let bytes =
+            self.visible_blocks().filter(|b| has_text(b)).map(|b| decoded_len(text(self.bytes, b)) as u64).sum();
         *self.known.text_bytes.insert(bytes)
     }
 
@@ -179,8 +178,10 @@ impl Asked<'_> {
         if let Some(known) = self.known.text_json {
             return known;
         }
-        let mut texts = self.visible_blocks().filter(|block| block.kind == Kind::Text);
-        let only = texts.next().filter(|_| texts.next().is_none()).map(|block| text(self.bytes, block));
+        let bytes = self.bytes;
+        let visible = self.scan.blocks.iter().zip(self.visible).filter_map(|(block, visible)| visible.then_some(block));
+        let mut texts = visible.filter(|block| block.kind == Kind::Text);
+        let only = texts.next().filter(|_| texts.next().is_none()).map(|block| text(bytes, block));
         let is_json = only.is_some_and(|text| text_is_json(text, MAX_DEPTH, &mut self.scratch.mirror));
         *self.known.text_json.insert(is_json)
     }
@@ -196,7 +197,8 @@ impl Asked<'_> {
             wrapped: ways.wrapped && !asked.wrapped,
         };
         if missing != Ways::default() {
-            let texts: Vec<&[u8]> = self.visible_blocks().filter(|b| has_text(b)).map(|b| text(self.bytes, b)).collect();
+            let texts: Vec<&[u8]> =
+                self.visible_blocks().filter(|b| has_text(b)).map(|b| text(self.bytes, b)).collect();
             let blocks: Vec<&[u8]> = self.visible_blocks().map(|block| block.span.of(self.bytes)).collect();
             let structured = structured.of(self.bytes);
             let new =

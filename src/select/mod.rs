@@ -6,6 +6,7 @@
 
 mod ask;
 mod emit;
+mod explain;
 mod facts;
 mod meta;
 mod note;
@@ -21,9 +22,10 @@ use crate::result::scan::{Outcome, Scan, Terms};
 use crate::table::route::Route;
 use crate::table::{Decided, Decider, Table};
 use ask::{Ask, narrowing};
+pub use explain::{Beaten, ExplainedBlock, ExplainedDrop, ExplainedSetting, Explanation, InputSummary};
 use facts::{Asked, Known, Scratch};
 pub use plan::Fate;
-use plan::{FieldValue, Form, Item, Plan, Planner};
+use plan::{Form, Item, Plan, Planner};
 use std::sync::Arc;
 
 /// What the last call came to, and the buffers for the next one. One for each thread, or from a pool.
@@ -140,7 +142,6 @@ impl Selection {
         self.plan.clear();
         self.decided = Decided::default();
         self.known = Known::default();
-        self.scratch.coverage.forget();
         self.status = None;
         self.bytes_in = 0;
         self.is_error = false;
@@ -190,7 +191,10 @@ impl Selection {
 
     /// The blocks of the output in order, for a host that holds parsed blocks and only wants to know which to keep.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = OutputBlock> {
-        self.plan.items.iter().map(|item| OutputBlock { source: item.source.map(|index| index as usize), fate: item.fate })
+        self.plan
+            .items
+            .iter()
+            .map(|item| OutputBlock { source: item.source.map(|index| index as usize), fate: item.fate })
     }
 
     /// The number of blocks of the output, and one of them.
@@ -210,9 +214,8 @@ impl Selection {
         };
         let start = crate::result::json::skip_space(json, 0);
         let whole = Span::new(start, json.len());
-        let is = |value: Span, name: &str| {
-            string_inside(json, value).is_some_and(|inside| name_is(inside.of(json), name))
-        };
+        let is =
+            |value: Span, name: &str| string_inside(json, value).is_some_and(|inside| name_is(inside.of(json), name));
         let content = member(json, whole, "content").filter(|content| content.of(json).first() == Some(&b'['));
         let mut first = true;
         for block in content.into_iter().flat_map(|content| elements(json, content)) {
@@ -248,7 +251,7 @@ impl Selection {
                     decided: &self.decided,
                     scan: &self.scan,
                     known: &self.known,
-                    missing: self.scratch.coverage.missing(),
+                    missing: if self.known.coverage.is_some() { self.scratch.coverage.missing() } else { &[] },
                     plan: &self.plan,
                     status,
                     bytes_in: self.bytes_in,
@@ -270,9 +273,9 @@ impl Selection {
         if self.scan.blocks.capacity() * size_of::<crate::result::scan::Block>() > keep {
             self.scan.blocks.shrink_to(keep / size_of::<crate::result::scan::Block>());
         }
-        if self.scratch.memory() > keep {
-            self.scratch = Scratch::default();
+        if self.bytes_in > keep {
+            self.scratch.mirror = Default::default();
+            self.scratch.compact = Default::default();
         }
-        let _ = FieldValue::default();
     }
 }

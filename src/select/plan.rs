@@ -264,9 +264,11 @@ impl Planner<'_, '_, '_> {
             return ShownAs::Text(start..self.plan.arena.len());
         }
         let mime = string_inside(self.bytes, block.mime).map(|mime| text_of(mime.of(self.bytes)));
-        if let Some(data) = string_inside(self.bytes, block.data).filter(|_| mime.is_some_and(|mime| is_text_type(&mime)))
+        if let Some(data) =
+            string_inside(self.bytes, block.data).filter(|_| mime.is_some_and(|mime| is_text_type(&mime)))
         {
-            let base64: Vec<u8> = decoded(data.of(self.bytes)).filter(|c| !c.is_whitespace()).collect::<String>().into();
+            let base64: Vec<u8> =
+                decoded(data.of(self.bytes)).filter(|c| !c.is_whitespace()).collect::<String>().into();
             if let Some(text) = decode_base64(&base64).and_then(|bytes| String::from_utf8(bytes).ok()) {
                 self.plan.arena.extend_from_slice(text.as_bytes());
                 return ShownAs::Text(start..self.plan.arena.len());
@@ -321,8 +323,9 @@ impl Planner<'_, '_, '_> {
         let with_structured = both && self.structured_is_usable();
         let shown = std::mem::take(&mut self.plan.shown);
         let left = |shown: &Shown| !shown.blank && !matches!(shown.form, ShownAs::Dropped);
-        let drop_blank =
-            (with_structured || shown.iter().any(left)) && shown.iter().any(|s| s.blank) && self.ask.blank() == Blank::Drop;
+        let drop_blank = (with_structured || shown.iter().any(left))
+            && shown.iter().any(|s| s.blank)
+            && self.ask.blank() == Blank::Drop;
         for block in &shown {
             if block.blank && drop_blank {
                 let span = self.span_of(block.index);
@@ -739,7 +742,9 @@ fn is_text_type(mime: &str) -> bool {
     let named = ["json", "xml", "yaml", "toml", "javascript", "ecmascript"];
     kind == "text"
         || named.iter().any(|&text| {
-            name == text || name.strip_prefix("x-") == Some(text) || name.rsplit_once('+').is_some_and(|(_, s)| s == text)
+            name == text
+                || name.strip_prefix("x-") == Some(text)
+                || name.rsplit_once('+').is_some_and(|(_, s)| s == text)
         })
 }
 

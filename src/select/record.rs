@@ -43,7 +43,9 @@ impl Record<'_> {
                 json.name("audience").string(&self.route.audience);
                 json.name("revision");
                 match self.route.revision {
-                    Some(date) => json.string(&format!("{:04}-{:02}-{:02}", date / 10_000, date / 100 % 100, date % 100)),
+                    Some(date) => {
+                        json.string(&format!("{:04}-{:02}-{:02}", date / 10_000, date / 100 % 100, date % 100))
+                    }
                     None => json.null(),
                 }
             });
@@ -55,12 +57,12 @@ impl Record<'_> {
             json.name("bytes_out").number(self.bytes_out as u64);
             json.name("facts").object(|json| self.facts(json));
             json.name("settings").object(|json| self.settings(json));
-            json.name("dropped").array(|json| self.plan.dropped.iter().for_each(|dropped| write_dropped(dropped, json)));
+            json.name("dropped")
+                .array(|json| self.plan.dropped.iter().for_each(|dropped| write_dropped(dropped, json)));
             json.name("notes").array(|json| self.notes(json));
             json.name("deviates").array(|json| {
                 // What SEP-2200 asks for the model: never both fields (C-33).
-                if self.route.audience.as_ref() == "model"
-                    && matches!(lane, Some(Lane::Both | Lane::Raw | Lane::Whole))
+                if self.route.audience.as_ref() == "model" && matches!(lane, Some(Lane::Both | Lane::Raw | Lane::Whole))
                 {
                     json.string("sep-2200");
                 }
@@ -128,7 +130,8 @@ impl Record<'_> {
 
     fn settings(&self, json: &mut Json<'_>) {
         for (setting, name) in Setting::ALL {
-            let Some(cell) = self.decided.winner(setting).and_then(|index| self.table.column(setting).get(index)) else {
+            let Some(cell) = self.decided.winner(setting).and_then(|index| self.table.column(setting).get(index))
+            else {
                 continue;
             };
             let Some((rule, value)) = self.table.cell(&self.policy.rules, *cell) else { continue };

@@ -1,8 +1,8 @@
 //! What is known before a result comes, and the conditions that it decides.
 
 use crate::policy::rule::{App, Condition, Date};
-use crate::result::scan::Input;
 use crate::result::json::{self, MAX_DEPTH, elements, member, name_is, string_inside};
+use crate::result::scan::Input;
 
 /// Server, tool, audience, protocol revision, tool definition, labels.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,17 @@
+//! The policies that are always there. They are data: `rules/*.toml`.
+
+/// Every built-in policy: its name and its text.
+pub const BUILTINS: &[(&str, &str)] = &[
+    ("sep-2200", include_str!("../../rules/sep-2200.toml")),
+    ("lossless", include_str!("../../rules/lossless.toml")),
+    ("mcp-apps", include_str!("../../rules/mcp-apps.toml")),
+    ("openai-apps", include_str!("../../rules/openai-apps.toml")),
+    ("raw", include_str!("../../rules/raw.toml")),
+    ("sep-3279-preview", include_str!("../../rules/sep-3279-preview.toml")),
+    ("text-only", include_str!("../../rules/text-only.toml")),
+];
+
+/// The text of a built-in policy.
+pub fn builtin(name: &str) -> Option<&'static str> {
+    BUILTINS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

@@ -1,0 +1,240 @@
+//! What is wrong with a policy: a code, a message, a place and a way out.
+//!
+//! [`Problem`] is what the reader notes down, with spans alone; [`Diagnostic`] is what people see, with lines.
+
+use super::source::{Lines, SourceFile, line_around};
+use std::fmt;
+use std::ops::Range;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    Error,
+    Warning,
+}
+
+impl Level {
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+        }
+    }
+}
+
+/// A finding with its place. [`Display`](fmt::Display) prints it with the line it speaks of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// A short word that stays the same from release to release.
+    pub code: &'static str,
+    pub level: Level,
+    /// One line, lower case.
+    pub message: String,
+    /// The name of the file.
+    pub file: Box<str>,
+    /// Bytes in that file.
+    pub span: Range<usize>,
+    /// From 1; 0 when the whole file is meant.
+    pub line: u32,
+    /// In characters, from 1; 0 when the whole file is meant.
+    pub column: u32,
+    /// The way out.
+    pub help: Option<String>,
+    /// Another place that has to do with it.
+    pub also: Option<Also>,
+    /// The line it speaks of, made safe for a terminal, and where in it the carets start and how many there are.
+    excerpt: Option<(Box<str>, usize, usize)>,
+}
+
+/// Another place in the same file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Also {
+    pub span: Range<usize>,
+    pub line: u32,
+    pub column: u32,
+    /// What stands there.
+    pub label: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {}", self.level.name(), self.code, self.message)?;
+        let line = self.line.to_string();
+        let gutter = " ".repeat(line.len());
+        if self.line == 0 {
+            write!(f, "\n --> {}", self.file)?;
+        } else {
+            write!(f, "\n{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
+        }
+        if let Some((text, start, length)) = &self.excerpt {
+            write!(f, "\n{gutter} |\n{line} | {text}\n{gutter} | {}{}", " ".repeat(*start), "^".repeat(*length))?;
+        }
+        if let Some(also) = &self.also {
+            write!(f, "\n{gutter} = note: {} {}:{}:{}", also.label, self.file, also.line, also.column)?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n{gutter} = help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Diagnostic {
+    /// About a file as a whole, or about none that could be read.
+    pub(super) fn of_file(code: &'static str, file: &str, message: String, help: Option<String>) -> Diagnostic {
+        Diagnostic {
+            code,
+            level: Level::Error,
+            message,
+            file: file.into(),
+            span: 0..0,
+            line: 0,
+            column: 0,
+            help,
+            also: None,
+            excerpt: None,
+        }
+    }
+}
+
+/// What the reader noted down.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub code: &'static str,
+    pub level: Level,
+    pub message: String,
+    pub span: Range<usize>,
+    pub help: Option<String>,
+    pub also: Option<(Range<usize>, String)>,
+}
+
+impl Problem {
+    pub fn locate(self, source: &SourceFile, lines: &Lines) -> Diagnostic {
+        let position = lines.position(&source.text, self.span.start);
+        let also = self.also.map(|(span, label)| {
+            let position = lines.position(&source.text, span.start);
+            Also { span, line: position.line, column: position.column, label }
+        });
+        Diagnostic {
+            code: self.code,
+            level: self.level,
+            message: self.message,
+            file: source.name.clone(),
+            excerpt: Some(excerpt(&source.text, &self.span)),
+            span: self.span,
+            line: position.line,
+            column: position.column,
+            help: self.help,
+            also,
+        }
+    }
+}
+
+impl Problem {
+    pub fn error(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem { code, level: Level::Error, message: message.into(), span, help: None, also: None }
+    }
+
+    pub fn warning(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem { level: Level::Warning, ..Problem::error(code, span, message) }
+    }
+
+    pub fn help(self, help: impl Into<String>) -> Problem {
+        Problem { help: Some(help.into()), ..self }
+    }
+
+    pub fn also(self, span: Range<usize>, label: impl Into<String>) -> Problem {
+        Problem { also: Some((span, label.into())), ..self }
+    }
+}
+
+/// All problems of one file.
+#[derive(Default, Debug)]
+pub(super) struct Problems {
+    errors: Vec<Problem>,
+    warnings: Vec<Problem>,
+    left_out: usize,
+}
+
+/// More than anybody reads at once.
+const MOST_SHOWN: usize = 50;
+
+/// Hostile files have millions of mistakes. Tables are read in file order, so that the first ones are kept.
+const MOST_KEPT: usize = 1000;
+
+impl Problems {
+    pub fn add(&mut self, problem: Problem) {
+        let list = if problem.level == Level::Error { &mut self.errors } else { &mut self.warnings };
+        if list.len() < MOST_KEPT {
+            list.push(problem);
+        } else if problem.level == Level::Error {
+            self.left_out += 1;
+        }
+    }
+
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    pub fn error_count(&self) -> usize {
+        self.errors.len() + self.left_out
+    }
+
+    /// In file order.
+    pub fn into_diagnostics(mut self, source: &SourceFile, lines: &Lines) -> Vec<Diagnostic> {
+        self.errors.sort_by_key(|problem| problem.span.start);
+        let left_out = self.left_out + self.errors.len().saturating_sub(MOST_SHOWN);
+        self.errors.truncate(MOST_SHOWN);
+        self.warnings.truncate(MOST_SHOWN);
+        let mut problems = self.errors;
+        problems.append(&mut self.warnings);
+        problems.sort_by_key(|problem| problem.span.start);
+        let mut diagnostics: Vec<Diagnostic> =
+            problems.into_iter().map(|problem| problem.locate(source, lines)).collect();
+        if left_out > 0 {
+            diagnostics.push(Diagnostic::of_file("too-many", &source.name, format!("{left_out} more errors"), None));
+        }
+        diagnostics
+    }
+}
+
+/// Characters of a long line that are shown around the place.
+const EXCERPT: usize = 120;
+const BEFORE: usize = 60;
+
+/// The line around a span as characters that do nothing to a terminal, and the place of the carets in it.
+fn excerpt(text: &str, span: &Range<usize>) -> (Box<str>, usize, usize) {
+    let line = line_around(text, span.start);
+    let before = text.get(line.start..span.start.min(line.end)).unwrap_or_default();
+    let marked =
+        text.get(span.start.min(line.end)..span.end.clamp(span.start.min(line.end), line.end)).unwrap_or_default();
+    let after = text.get(span.end.clamp(span.start.min(line.end), line.end)..line.end).unwrap_or_default();
+
+    let mut shown = String::new();
+    let skipped = before.chars().rev().nth(BEFORE).is_some();
+    if skipped {
+        shown.push('…');
+        let tail: Vec<char> = before.chars().rev().take(BEFORE).collect();
+        shown.extend(tail.into_iter().rev().map(harmless));
+    } else {
+        shown.extend(before.chars().map(harmless));
+    }
+    let start = shown.chars().count();
+    let room = EXCERPT.saturating_sub(start);
+    shown.extend(marked.chars().chain(after.trim_end().chars()).take(room).map(harmless));
+    let length = marked.trim_end().chars().count().clamp(1, room.max(1));
+    if marked.chars().chain(after.trim_end().chars()).nth(room).is_some() {
+        shown.push('…');
+    }
+    (shown.trim_end().into(), start, length)
+}
+
+/// A tab is as wide as one caret; controls and characters that turn the line round are shown as one sign.
+fn harmless(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => '\u{FFFD}',
+        c if c.is_control() => '\u{FFFD}',
+        c => c,
+    }
+}

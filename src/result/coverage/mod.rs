@@ -1,0 +1,266 @@
+//! Coverage: how much of the structured value can be read in the content blocks.
+//!
+//! A server may say a thing in `content`, in `structuredContent`, or in both. Coverage tells the cases apart: the share
+//! of the *leaves* of the structured value that the blocks show as well. A copy or a rewording has coverage near 1; a
+//! summary that lost the data has little.
+//!
+//! * **Leaves** are the distinct strings and the distinct numbers of the value, at any depth. Booleans, nulls and member
+//!   names do not count, nor do strings that show nothing (White_Space and ignorable characters). Strings are compared,
+//!   and told apart, with letter case folded, each run of white space as one space, and none at the ends; numbers by
+//!   their exact value. Of a repeated member the last counts.
+//! * **Searched text** of a block are its members `text`, `name`, `title` and `description`, and those of its
+//!   `resource`. All other strings of a block (`uri`, `data`, `mimeType` …) cover a leaf only when they equal it.
+//! * A string is **covered** when a searched text contains it, as the text stands or with JSON escapes undone (once).
+//!   Under four characters it must stand there as a word of its own, see [`words`]. A number is covered when a
+//!   text has a number of the same value, see [`numbers`] for what counts as one.
+//!
+//! The search takes time in proportion to the input, whatever the server wrote: [`strings`] has the quick way,
+//! [`automaton`] the one that cannot be made slow. What is over budget ([`leaves`]) is not measured.
+
+mod automaton;
+mod fold;
+mod leaves;
+mod numbers;
+mod strings;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::result::json::{self, Span};
+use leaves::Leaves;
+
+/// How many missing leaves are named, and how long.
+const NAMED: usize = 5;
+const NAME_CHARACTERS: usize = 80;
+
+/// How many leaves there are, and how many of them the blocks cover.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Measured {
+    pub covered: u32,
+    pub total: u32,
+}
+
+impl Measured {
+    /// Covered of total, 0 to 1; without leaves nothing is missing: 1.
+    pub fn share(self) -> f64 {
+        if self.total == 0 { 1.0 } else { f64::from(self.covered) / f64::from(self.total) }
+    }
+}
+
+/// Measures coverage. It owns its buffers: made once and used again, it allocates nothing for ordinary results.
+#[derive(Default)]
+pub struct Coverage {
+    leaves: Leaves,
+    /// The searched texts of all blocks, as they stand; the same folded; space for more forms of it.
+    text: Vec<u8>,
+    folded: Vec<u8>,
+    spare: Vec<u8>,
+    other: Vec<u8>,
+    words: words::Words,
+    strings: strings::Strings,
+    decimal: numbers::Decimal,
+    missing: Vec<String>,
+    named: usize,
+}
+
+impl Coverage {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Measures how much of `structured` (the JSON of the value) `blocks` (the JSON of each visible block) cover.
+    ///
+    /// All of it must be valid JSON. `None` when there are more than 16,384 leaves, or more than 1 MiB of leaf text.
+    ///
+    /// ```
+    /// use mcp_select::result::coverage::Coverage;
+    ///
+    /// let mut coverage = Coverage::new();
+    /// let block: &[u8] = br#"{"type":"text","text":"Paris: 22.50 degrees"}"#;
+    /// let measured = coverage.measure(br#"{"city":"PARIS","t":22.5,"wind":"north"}"#, [block].into_iter()).unwrap();
+    /// assert_eq!((measured.covered, measured.total), (2, 3));
+    /// assert_eq!(coverage.missing(), ["north"]);
+    /// ```
+    pub fn measure<'a>(&mut self, structured: &[u8], blocks: impl Iterator<Item = &'a [u8]>) -> Option<Measured> {
+        self.named = 0;
+        self.strings.start();
+        if !self.leaves.collect(structured) {
+            return None;
+        }
+        self.read_blocks(blocks);
+        self.search(structured);
+        self.name_missing(structured);
+        let total = self.leaves.strings.len() + self.leaves.numbers.len();
+        let left = self.leaves.strings_left + self.leaves.numbers_left;
+        Some(Measured { covered: u32::try_from(total - left).ok()?, total: u32::try_from(total).ok()? })
+    }
+
+    /// Up to five of the leaves that were missing, in the order of the value: strings as they were written, numbers as
+    /// they were spelled, each cut to 80 characters.
+    pub fn missing(&self) -> &[String] {
+        self.missing.get(..self.named).unwrap_or_default()
+    }
+
+    /// Gathers the searched text, and covers what other strings equal.
+    fn read_blocks<'a>(&mut self, blocks: impl Iterator<Item = &'a [u8]>) {
+        self.text.clear();
+        for block in blocks {
+            let start = json::skip_space(block, 0);
+            let whole = Span::new(start, block.len());
+            if let Some(resource) = self.read_block(block, whole)
+                && let Some(inner) = self.read_block(block, resource)
+            {
+                self.match_whole(inner.of(block));
+            }
+        }
+    }
+
+    /// Reads a block or its resource; returns its own member `resource`.
+    fn read_block(&mut self, block: &[u8], value: Span) -> Option<Span> {
+        if value.of(block).first() != Some(&b'{') {
+            self.match_whole(value.of(block));
+            return None;
+        }
+        // Of a repeated member the last counts.
+        let mut searched = [Span::ABSENT; 4];
+        let mut resource = None;
+        for (name, value) in json::members(block, value) {
+            let place = ["text", "name", "title", "description"].iter().zip(&mut searched);
+            let raw = name.of(block);
+            if let Some((_, place)) = place.into_iter().find(|(known, _)| json::name_is(raw, known)) {
+                *place = value;
+            } else if json::name_is(raw, "resource") {
+                resource = Some(value);
+            } else {
+                self.match_whole(value.of(block));
+            }
+        }
+        for value in searched {
+            match json::string_inside(block, value) {
+                Some(inside) => {
+                    json::decode_into(inside.of(block), &mut self.text);
+                    self.text.push(fold::BREAK);
+                }
+                None => self.match_whole(value.of(block)),
+            }
+        }
+        resource
+    }
+
+    /// Covers the leaves that a string in this value equals.
+    fn match_whole(&mut self, value: &[u8]) {
+        let mut at = 0;
+        while let Some(quote) = memchr::memchr(b'"', value.get(at..).unwrap_or_default()) {
+            let inside = Span::new(at + quote + 1, json::end_of_valid_string(value, at + quote + 1));
+            at = inside.end as usize + 1;
+            if self.leaves.strings_left == 0 {
+                return;
+            }
+            if value.get(json::skip_space(value, at)) == Some(&b':') {
+                continue; // a member name
+            }
+            self.other.clear();
+            let spelled = fold::leaf_into(inside.of(value), self.leaves.longest, &mut self.other);
+            if let fold::Spelled::Text { .. } = spelled
+                && let Some(index) = self.leaves.find_string(&self.other)
+            {
+                self.leaves.cover_string(index);
+            }
+        }
+    }
+
+    /// Searches the text in up to three forms; each later one only for what is still missing.
+    fn search(&mut self, structured: &[u8]) {
+        if self.text.is_empty() || !self.is_missing(false) {
+            return;
+        }
+        self.folded.clear();
+        fold::fold_into(&self.text, &mut self.folded);
+        self.search_form(Form::Folded, structured);
+
+        // What is found in text as it stands is also in the text with its white space collapsed: only leaves with a
+        // space may be found in addition.
+        if self.is_missing(true) {
+            self.spare.clear();
+            if fold::collapse_into(&self.folded, &mut self.spare) {
+                self.search_form(Form::Collapsed, structured);
+            }
+        }
+
+        if self.is_missing(false) {
+            self.other.clear();
+            if fold::unescape_into(&self.text, &mut self.other) {
+                self.folded.clear();
+                fold::fold_into(&self.other, &mut self.folded);
+                self.spare.clear();
+                fold::collapse_into(&self.folded, &mut self.spare);
+                self.search_form(Form::Unescaped, structured);
+            }
+        }
+    }
+
+    fn is_missing(&self, spaced: bool) -> bool {
+        if spaced {
+            return self.leaves.strings.iter().any(|leaf| leaf.spaced && !leaf.covered);
+        }
+        self.leaves.strings_left + self.leaves.numbers_left > 0
+    }
+
+    fn search_form(&mut self, form: Form, structured: &[u8]) {
+        let text = if form == Form::Folded { &self.folded } else { &self.spare };
+        let only_spaced = form == Form::Collapsed;
+        if self.leaves.strings_left > 0 {
+            self.words.find(text, only_spaced, &mut self.leaves);
+            self.strings.find(text, only_spaced, &mut self.leaves);
+        }
+        if !only_spaced {
+            numbers::find(text, structured, &mut self.leaves, &mut self.decimal);
+        }
+    }
+
+    fn name_missing(&mut self, structured: &[u8]) {
+        let strings = self.leaves.strings.iter().filter(|leaf| !leaf.covered).map(|leaf| leaf.source);
+        let numbers = self.leaves.numbers.iter().filter(|leaf| !leaf.covered).map(|leaf| leaf.source);
+        let (mut strings, mut numbers) = (strings.peekable(), numbers.peekable());
+        self.missing.resize_with(NAMED, String::new);
+        for name in &mut self.missing {
+            let next = match (strings.peek(), numbers.peek()) {
+                (Some(string), Some(number)) if string.start < number.start => strings.next(),
+                (Some(_), None) => strings.next(),
+                _ => numbers.next(),
+            };
+            let Some(source) = next else { return };
+            shorten_into(source.of(structured), name);
+            self.named += 1;
+        }
+    }
+
+    /// What the search has done, in comparisons and steps: for tests.
+    #[cfg(test)]
+    fn work(&self) -> u64 {
+        self.strings.work
+    }
+}
+
+/// The forms of the searched text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Folded,
+    /// Folded and white space collapsed.
+    Collapsed,
+    /// JSON escapes undone, then folded and collapsed.
+    Unescaped,
+}
+
+/// Writes a string as it stands between its quotes, or a number, with an ellipsis for what is too much.
+fn shorten_into(raw: &[u8], out: &mut String) {
+    out.clear();
+    let mut characters = json::decoded(raw);
+    let mut rest = characters.clone();
+    if rest.by_ref().take(NAME_CHARACTERS).count() == NAME_CHARACTERS && rest.next().is_some() {
+        out.extend(characters.by_ref().take(NAME_CHARACTERS - 1));
+        out.push('…');
+    } else {
+        out.extend(characters);
+    }
+}
