@@ -3,4 +3,5 @@ pub mod compact;
 pub mod equality;
 pub mod json;
 pub mod meta_key;
+pub mod mirror;
 pub mod text;
