@@ -290,13 +290,6 @@ impl Engine {
         Ok(crate::table::print::to_json(&snapshot.policy, &table, &request.route))
     }
 
-    /// The table of a route and the policy it is of, for those who print it their own way.
-    pub(crate) fn route_table(&self, request: &Request) -> Result<(Arc<Snapshot>, Table), Error> {
-        let snapshot = self.current.load_full();
-        let table = specialise(&snapshot, &request.route)?;
-        Ok((snapshot, table))
-    }
-
     /// Policy name, hash, generation, files, warnings, how old the policy and the last look are (milliseconds), and the error
     /// of the last reload, as one JSON object.
     pub fn diagnostics(&self) -> String {

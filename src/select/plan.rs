@@ -389,7 +389,7 @@ impl Planner<'_, '_, '_> {
     /// Lane `raw`: what is left after narrowing and `meta.*`, as JSON text.
     fn raw(&mut self) {
         let mut json = vec![b'{'];
-        let mut part = |json: &mut Vec<u8>, name: &str| {
+        let part = |json: &mut Vec<u8>, name: &str| {
             if json.len() > 1 {
                 json.push(b',');
             }
