@@ -436,3 +436,11 @@ pub(super) fn show_key(key: &str) -> String {
     let plain = key.len() <= 60 && key.bytes().all(|b| b.is_ascii_graphic() && b != b'`');
     if plain && !key.is_empty() { format!("`{key}`") } else { show(key) }
 }
+
+/// The start of a long text.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
+}

@@ -82,7 +82,7 @@ fn condition(p: &mut Problems, entry: &Entry<'_, '_>) -> Option<Condition> {
         "schema_valid" => Condition::SchemaValid(boolean(p, "schema_valid", node)?),
         "coverage" => Condition::Coverage(numbers(p, "coverage", Domain::Share, node)?),
         _ => {
-            p.add(unknown_condition(entry));
+            p.add_with(|| unknown_condition(entry));
             return None;
         }
     })
@@ -171,7 +171,7 @@ fn structured(p: &mut Problems, node: &Node<'_>) -> Option<StructuredStates> {
         if state.is_none() {
             let known: Vec<&str> =
                 std::iter::once("present").chain(StructuredState::WORDS.iter().map(|(_, word)| *word)).collect();
-            p.add(unknown_word("structured", text, &known, element));
+            unknown_word(p, "structured", text, &known, element);
         }
         state
     })?;
@@ -197,7 +197,7 @@ fn mirror(p: &mut Problems, node: &Node<'_>) -> Option<Mirror> {
             "wrapped" => mirror.wrapped = true,
             "canonical" => mirror.canonical = true,
             _ => {
-                p.add(unknown_word("mirror", text, &Mirror::WORDS, element));
+                unknown_word(p, "mirror", text, &Mirror::WORDS, element);
                 return None;
             }
         }

@@ -62,7 +62,7 @@ fn group(p: &mut Problems, entry: &Entry<'_, '_>, sets: &mut Vec<Set>) {
             Some(setting) => one(p, setting, &entry, sets),
             None => {
                 let known: Vec<&str> = members().collect();
-                p.add(unknown_key(entry.key_span, group, entry.key, &known));
+                unknown_key(p, &entry, group, &known);
             }
         }
     }
@@ -177,7 +177,7 @@ fn block_rule(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<BlockRule
     for entry in entries(table) {
         if entry.key != "*" && !entry.key.contains(['/', '*']) {
             let message = format!("{} is no pattern of a MIME type", show(entry.key));
-            let help = format!("a MIME type has a slash: {}", quoted(&format!("{}/*", entry.key)));
+            let help = format!("a MIME type has a slash: {}", quoted(&format!("*/{}", entry.key)));
             p.add(Problem::error("bad-pattern", entry.key_span, message).help(help));
             complete = false;
             continue;
@@ -245,7 +245,7 @@ fn paths(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<[Box<str>]
 fn known_entries<'t, 'i>(p: &mut Problems, what: &str, known: &[&str], table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let (entries, unknown): (Vec<_>, Vec<_>) = entries(table).into_iter().partition(|entry| known.contains(&entry.key));
     for entry in unknown {
-        p.add(unknown_key(entry.key_span, what, entry.key, known));
+        unknown_key(p, &entry, what, known);
     }
     entries
 }
@@ -371,7 +371,7 @@ fn sanitize(p: &mut Problems, node: &Node<'_>) -> Option<Sanitize> {
             "tags" => sanitize.tags = true,
             "control" => sanitize.control = true,
             _ => {
-                p.add(unknown_word("sanitize", text, &Sanitize::WORDS, element));
+                unknown_word(p, "sanitize", text, &Sanitize::WORDS, element);
                 return None;
             }
         }
