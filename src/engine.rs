@@ -9,7 +9,7 @@ use crate::policy::{self, BuiltinsOnly, Policy, PolicyError};
 use crate::report::Json;
 use crate::request::{Request, specialise};
 use crate::select::Selection;
-use crate::table::{Index, Table};
+use crate::table::Index;
 use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -37,20 +37,7 @@ enum Later {
 
 /// Decoded like everything else, then refused. An entry goes when the engine can do it.
 const NOT_IN_THIS_VERSION: &[Later] = &[
-    Later::Setting(Setting::StructuredPick, "[]", |value| !matches!(value, Value::Paths(paths) if paths.is_empty())),
-    Later::Setting(Setting::StructuredOmit, "[]", |value| !matches!(value, Value::Paths(paths) if paths.is_empty())),
-    Later::Setting(Setting::StructuredUnwrap, "\"\"", |value| !matches!(value, Value::Text(name) if name.is_empty())),
-    Later::Setting(Setting::StructuredRender, "\"compact\" or \"verbatim\"", |value| {
-        matches!(value, Value::Render(Render::Pretty | Render::Sorted))
-    }),
-    Later::Setting(Setting::TextIfJson, "\"leave\" or \"project\"", |value| {
-        matches!(value, Value::IfJson(IfJson::Rewrite))
-    }),
-    Later::Setting(Setting::Limit, "\"none\"", |value| !matches!(value, Value::Limit(None))),
-    Later::Setting(Setting::Sanitize, "[]", |value| *value != Value::Sanitize(Sanitize::default())),
     Later::Setting(Setting::Schema, "\"off\"", |value| *value != Value::Schema(Schema::Off)),
-    Later::Condition("path"),
-    Later::Condition("meta_path"),
     Later::Condition("schema_valid"),
 ];
 
@@ -72,11 +59,6 @@ fn refuse_later_condition(p: &mut Problems, condition: &Condition, span: Bytes<u
         let message = format!("the condition `{name}` is not in this version");
         p.add(Problem::error("not-in-this-version", span, message));
     }
-}
-
-/// Whether a text is a JSONPath (RFC 9535) that the engine can evaluate. Nothing evaluates them yet.
-fn check_path(_path: &str) -> Result<(), String> {
-    Ok(())
 }
 
 // ---- one file ---------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ use super::super::suggest;
 use super::super::words::{Word, quoted};
 use super::node::*;
 use super::template::{default_marker, room_for_marker, template};
-use super::{check_path, conditions, refuse_later_setting};
+use super::{conditions, refuse_later_setting};
+use crate::result::path::JsonPath;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
@@ -228,17 +229,8 @@ fn meta_patterns(p: &mut Problems, setting: Setting, node: &Node<'_>) -> Option<
     })
 }
 
-fn paths(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<[Box<str>]>> {
-    each(list(p, what, "a list of JSONPaths", node)?, |element| {
-        let text = string(p, what, element)?;
-        match check_path(text) {
-            Ok(()) => Some(Box::from(text)),
-            Err(why) => {
-                p.add(Problem::error("bad-path", element.span(), format!("`{what}`: {why}")));
-                None
-            }
-        }
-    })
+fn paths(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<[JsonPath]>> {
+    each(list(p, what, "a list of JSONPaths", node)?, |element| conditions::json_path(p, what, element))
 }
 
 /// The entries of a table that knows these keys only.
