@@ -15,7 +15,9 @@ pub fn value_code(bytes: &[u8]) -> Vec<u8> {
     let content = object.remove("content").unwrap_or_else(|| json!([]));
     let structured = object.remove("structuredContent").filter(|value| !value.is_null());
     let visible = content.as_array().is_some_and(|blocks| {
-        blocks.iter().any(|block| block["type"] != "text" || block["text"].as_str().is_some_and(|text| !text.trim().is_empty()))
+        blocks
+            .iter()
+            .any(|block| block["type"] != "text" || block["text"].as_str().is_some_and(|text| !text.trim().is_empty()))
     });
     let mut out = Map::new();
     match structured {

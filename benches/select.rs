@@ -28,7 +28,8 @@ fn bench(criterion: &mut Criterion) {
         let results = shapes::results(shape, 2048, 1024);
         // All three decide alike, or the figures mean nothing.
         for bytes in &results {
-            let value: serde_json::Value = serde_json::from_slice(ours(&engine, &request, bytes, &mut selection)).unwrap();
+            let value: serde_json::Value =
+                serde_json::from_slice(ours(&engine, &request, bytes, &mut selection)).unwrap();
             assert_eq!(value, serde_json::from_slice::<serde_json::Value>(&peers::value_code(bytes)).unwrap());
             peers::raw_code(bytes, &mut out);
             assert_eq!(value, serde_json::from_slice::<serde_json::Value>(&out).unwrap());

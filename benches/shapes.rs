@@ -95,7 +95,8 @@ pub fn result(shape: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
             let mut length = 20;
             while length < bytes {
                 let text = random.words(4);
-                let one = format!(r#"{{"type":"text","text":"{text}","annotations":{{"priority":0.{}}}}}"#, random.below(10));
+                let one =
+                    format!(r#"{{"type":"text","text":"{text}","annotations":{{"priority":0.{}}}}}"#, random.below(10));
                 length += one.len() + 1;
                 blocks.push(one);
             }
@@ -105,12 +106,22 @@ pub fn result(shape: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
             let mut members = Vec::new();
             let mut length = 60;
             while length < bytes {
-                let member =
-                    format!(r#""com.example.{}/{}":{{"v":{},"s":"{}"}}"#, random.word(), random.word(), random.below(1000), random.word());
+                let member = format!(
+                    r#""com.example.{}/{}":{{"v":{},"s":"{}"}}"#,
+                    random.word(),
+                    random.word(),
+                    random.below(1000),
+                    random.word()
+                );
                 length += member.len() + 1;
                 members.push(member);
             }
-            format!(r#"{{"content":[{}],"_meta":{{"durationMs":{},{}}}}}"#, block("ok"), random.below(900), members.join(","))
+            format!(
+                r#"{{"content":[{}],"_meta":{{"durationMs":{},{}}}}}"#,
+                block("ok"),
+                random.below(900),
+                members.join(",")
+            )
         }
         other => unreachable!("no shape {other}"),
     };
