@@ -9,7 +9,7 @@ use crate::policy::{self, BuiltinsOnly, Policy, PolicyError};
 use crate::report::Json;
 use crate::request::{Request, specialise};
 use crate::select::Selection;
-use crate::table::{Index, Table};
+use crate::table::Index;
 use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -288,13 +288,6 @@ impl Engine {
         let snapshot = self.current.load();
         let table = specialise(&snapshot, &request.route)?;
         Ok(crate::table::print::to_json(&snapshot.policy, &table, &request.route))
-    }
-
-    /// The table of a route and the policy it is of, for those who print it their own way.
-    pub(crate) fn route_table(&self, request: &Request) -> Result<(Arc<Snapshot>, Table), Error> {
-        let snapshot = self.current.load_full();
-        let table = specialise(&snapshot, &request.route)?;
-        Ok((snapshot, table))
     }
 
     /// Policy name, hash, generation, files, warnings, how old the policy and the last look are (milliseconds), and the error

@@ -51,6 +51,7 @@
 
 pub mod engine;
 pub mod error;
+pub mod ffi;
 pub mod policy;
 mod report;
 pub mod request;

@@ -1,1 +1,86 @@
-fn main() {}
+//! The command line. One file for each verb; data on standard output, talk on standard error.
+//!
+//! Exit status: 0 done; 1 the answer is "no" (a result refused, a finding); 2 wrong usage, or a policy that does not load.
+
+mod check;
+mod explain;
+mod input;
+mod policy;
+mod presets;
+mod route;
+mod select;
+mod style;
+mod table;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+
+/// Decides, by a policy file, what each audience sees of an MCP tool result
+#[derive(Parser)]
+#[command(name = "mcp-select", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Print what an audience sees of a result, as one JSON line
+    Select(select::Args),
+    /// Say what came, which lane was chosen, which rule decided what, and what was left out
+    Explain(explain::Args),
+    /// Print the decision table of a route
+    Table(table::Args),
+    /// Find what is wrong with policies
+    Check(check::Args),
+    /// List the built-in policies, or print one
+    Presets(presets::Args),
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+/// What stopped a verb: already told, or still to be told on standard error.
+enum Stop {
+    /// The answer is "no".
+    No(String),
+    /// Wrong usage, or a policy that does not load.
+    Usage(String),
+    /// Standard output was closed by its reader.
+    Closed,
+}
+
+type Done = Result<(), Stop>;
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Stop::Closed,
+            _ => Stop::Usage(error.to_string()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.verb {
+        Verb::Select(args) => select::run(&args),
+        Verb::Explain(args) => explain::run(&args),
+        Verb::Table(args) => table::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Presets(args) => presets::run(&args),
+    };
+    let (message, code) = match done {
+        Ok(()) | Err(Stop::Closed) => return ExitCode::SUCCESS,
+        Err(Stop::No(message)) => (message, 1),
+        Err(Stop::Usage(message)) => (message, 2),
+    };
+    if !message.is_empty() {
+        eprintln!("{message}");
+    }
+    ExitCode::from(code)
+}

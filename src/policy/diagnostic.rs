@@ -2,6 +2,7 @@
 //!
 //! [`Problem`] is what the reader notes down, with spans alone; [`Diagnostic`] is what people see, with lines.
 
+use super::rule::Place;
 use super::source::{Lines, SourceFile, line_around};
 use std::fmt;
 use std::ops::Range;
@@ -80,6 +81,34 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
+    /// About a rule or section, for what is found after the policy was read: the rest of the line is marked.
+    pub fn at(code: &'static str, level: Level, message: String, source: &SourceFile, place: Place) -> Diagnostic {
+        let text = &*source.text;
+        let line = usize::try_from(place.line).unwrap_or(usize::MAX).saturating_sub(1);
+        let start = match line {
+            // A byte order mark is no column.
+            0 => text.len() - text.trim_start_matches('\u{FEFF}').len(),
+            line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 1).map_or(text.len(), |at| at + 1),
+        };
+        let end = line_around(text, start).end;
+        let line = text.get(start..end).unwrap_or_default().trim_end();
+        let column = usize::try_from(place.column).unwrap_or(usize::MAX).saturating_sub(1);
+        let inside = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        let span = start + inside..start + line.len();
+        Diagnostic {
+            code,
+            level,
+            message,
+            file: source.name.clone(),
+            line: place.line,
+            column: place.column,
+            help: None,
+            also: None,
+            excerpt: Some(excerpt(text, &span)),
+            span,
+        }
+    }
+
     /// About a file as a whole, or about none that could be read.
     pub(super) fn of_file(code: &'static str, file: &str, message: String, help: Option<String>) -> Diagnostic {
         Diagnostic {
@@ -157,10 +186,10 @@ pub(super) struct Problems {
 }
 
 /// More than anybody reads at once.
-const MOST_SHOWN: usize = 50;
+pub(super) const MOST_SHOWN: usize = 50;
 
 /// Hostile files have millions of mistakes. Tables are read in file order, so that the first ones are kept.
-const MOST_KEPT: usize = 1000;
+const MOST_KEPT: usize = 200;
 
 impl Problems {
     pub fn add(&mut self, problem: Problem) {
@@ -170,6 +199,19 @@ impl Problems {
         } else if problem.level == Level::Error {
             self.left_out += 1;
         }
+    }
+
+    /// For what is costly to say: a hostile file has millions of misspelt keys.
+    pub fn add_with(&mut self, problem: impl FnOnce() -> Problem) {
+        if self.is_full() {
+            self.left_out += 1;
+        } else {
+            self.add(problem());
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.errors.len() >= MOST_KEPT
     }
 
     pub fn has_errors(&self) -> bool {
@@ -236,5 +278,22 @@ fn harmless(c: char) -> char {
         '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => '\u{FFFD}',
         c if c.is_control() => '\u{FFFD}',
         c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_gives_the_rest_of_its_line() {
+        let source =
+            SourceFile { name: "p".into(), path: None, text: "\u{FEFF}version = 1\r\né = 1\n  [[rules]]\r\n".into() };
+        let at = |line, column| {
+            let place = Place { file: 0, line, column };
+            let diagnostic = Diagnostic::at("masked", Level::Warning, "m".into(), &source, place);
+            source.text[diagnostic.span].to_string()
+        };
+        assert_eq!([at(1, 1), at(2, 3), at(3, 3), at(4, 1), at(9, 9)], ["version = 1", "= 1", "[[rules]]", "", ""]);
     }
 }

@@ -1,7 +1,7 @@
 //! Finding the files of a policy and bringing them together: `extends`, replaced rules, complete chains.
 
 use super::builtin::{BUILTINS, builtin};
-use super::diagnostic::{Diagnostic, Level, Problem};
+use super::diagnostic::{Diagnostic, Level, MOST_SHOWN, Problem};
 use super::read::{self, AudienceSection, FileContent, Like, Reference};
 use super::rule::{Audiences, Layer, Rule, Setting};
 use super::source::{Lines, SourceFile};
@@ -269,10 +269,11 @@ impl<'r> Loader<'r> {
             }
             let Some(text) = builtin(name) else {
                 let problem = missing(format!("no built-in policy is called {}", show(name)));
-                return Err(Box::new(problem.help(format!(
-                    "{}; a path ends in .toml or contains a /",
-                    suggest::help(name, &builtin_names(), quoted)
-                ))));
+                let help = match suggest::nearest(name, builtin_names().into_iter()) {
+                    Some(near) => format!("did you mean {}?", quoted(near)),
+                    None => "a path ends in .toml or contains a /".to_string(),
+                };
+                return Err(Box::new(problem.help(help)));
             };
             return Ok((self.open(name, None, identity, text.as_bytes()), true));
         }
@@ -400,7 +401,7 @@ impl Loader<'_> {
             let content = &mut file.content;
             for (name, span) in &content.spoken_of {
                 if !defined.contains(name) {
-                    content.problems.add(undefined(name, span.clone(), &names));
+                    content.problems.add_with(|| undefined(name, span.clone(), &names));
                 }
             }
         }
@@ -445,17 +446,20 @@ impl Loader<'_> {
 
     fn check_like(&mut self, order: &[usize], sections: &Sections) {
         let mut problems = Vec::new();
+        let mut names: Vec<&str> = sections.0.keys().map(|name| &**name).collect();
+        names.sort_unstable();
         // Audiences whose chain is known to end; each is walked once.
         let mut ends: HashSet<Box<str>> = HashSet::new();
         for name in self.audience_names(order) {
+            if problems.len() >= MOST_SHOWN {
+                break;
+            }
             let mut chain: Vec<Box<str>> = vec![name.clone()];
             let mut seen: HashSet<Box<str>> = chain.iter().cloned().collect();
             let mut last = name;
             while !ends.contains(&last) {
                 let Some((file, Like { name: like, span })) = self.like(sections, &last) else { break };
                 if !sections.0.contains_key(like) {
-                    let mut names: Vec<&str> = sections.0.keys().map(|name| &**name).collect();
-                    names.sort_unstable();
                     problems.push((file, undefined(like, span.clone(), &names)));
                     break;
                 }
@@ -471,7 +475,7 @@ impl Loader<'_> {
             }
             ends.extend(chain);
         }
-        for (file, problem) in problems {
+        for (file, problem) in problems.into_iter().take(MOST_SHOWN) {
             self.report(file, problem);
         }
     }
@@ -502,7 +506,7 @@ impl Loader<'_> {
                 problems.push((place.0, incomplete(&name, &missing, span)));
             }
         }
-        for (file, problem) in problems {
+        for (file, problem) in problems.into_iter().take(MOST_SHOWN) {
             self.report(file, problem);
         }
     }
@@ -536,7 +540,11 @@ impl Loader<'_> {
             taken.extend(named.iter().cloned().chain(content.disabled.iter().map(|(name, _)| name.clone())));
             names.extend(named);
         }
-        for (name, (index, span)) in unused {
+        // As many as are shown; a look for a name that is near is not free.
+        let mut unused: Vec<_> =
+            unused.into_iter().map(|(name, (file, span))| (file, span.start, span, name)).collect();
+        unused.sort_unstable_by_key(|(file, start, ..)| (*file, *start));
+        for (index, _, span, name) in unused.into_iter().take(MOST_SHOWN) {
             let near = suggest::nearest(&name, names.iter().map(|name| &**name).take(MAX_CONDITIONAL_RULES));
             let message = format!("no extended rule is called {}, so nothing is taken away", show(&name));
             let problem = Problem::warning("disables-nothing", span, message);
@@ -625,7 +633,7 @@ fn incomplete(audience: &str, missing: &[String], span: std::ops::Range<usize>) 
         .help("set them in its section, or extend a policy or name an audience with `like` that sets them")
 }
 
-/// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/).
+/// FNV-1a, 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>).
 const FNV_OFFSET: u64 = 0xCBF2_9CE4_8422_2325;
 
 fn fnv(hash: u64, bytes: &[u8]) -> u64 {

@@ -35,7 +35,7 @@ pub const DEFAULT: &str = "sep-2200";
 pub const MAX_SERVERS: usize = 100_000;
 
 /// At most so many audiences may have a section in one file.
-pub const MAX_AUDIENCES: usize = 1024;
+pub const MAX_AUDIENCES: usize = 256;
 
 /// At most so many rules of one policy may have conditions.
 pub const MAX_CONDITIONAL_RULES: usize = 4096;

@@ -30,53 +30,35 @@ use toml::de::{DeTable, DeValue};
 
 /// Something that a policy can say and this release cannot do.
 enum Later {
-    Setting(Setting, fn(&Value) -> bool),
+    /// A setting, the values that it can have now, and whether a value is another one.
+    Setting(Setting, &'static str, fn(&Value) -> bool),
     Condition(&'static str),
 }
 
 /// Decoded like everything else, then refused. An entry goes when the engine can do it.
 const NOT_IN_THIS_VERSION: &[Later] = &[
-    Later::Setting(Setting::StructuredPick, |value| !matches!(value, Value::Paths(paths) if paths.is_empty())),
-    Later::Setting(Setting::StructuredOmit, |value| !matches!(value, Value::Paths(paths) if paths.is_empty())),
-    Later::Setting(Setting::StructuredUnwrap, |value| !matches!(value, Value::Text(name) if name.is_empty())),
-    Later::Setting(Setting::StructuredRender, |value| matches!(value, Value::Render(Render::Pretty | Render::Sorted))),
-    Later::Setting(Setting::TextIfJson, |value| matches!(value, Value::IfJson(IfJson::Rewrite))),
-    Later::Setting(Setting::Limit, |value| !matches!(value, Value::Limit(None))),
-    Later::Setting(Setting::Sanitize, |value| *value != Value::Sanitize(Sanitize::default())),
-    Later::Setting(Setting::Schema, |value| *value != Value::Schema(Schema::Off)),
-    Later::Condition("path"),
-    Later::Condition("meta_path"),
+    Later::Setting(Setting::Schema, "\"off\"", |value| *value != Value::Schema(Schema::Off)),
     Later::Condition("schema_valid"),
 ];
 
 fn refuse_later_setting(p: &mut Problems, setting: Setting, value: &Value, span: Bytes<usize>) {
-    let is_later = |later: &Later| matches!(later, Later::Setting(column, test) if *column == setting && test(value));
-    if NOT_IN_THIS_VERSION.iter().any(is_later) {
-        refuse_later(p, span, format!("`{} = {}`", setting.name(), shortened(&value.to_string())));
+    for later in NOT_IN_THIS_VERSION {
+        if let Later::Setting(column, now, is_later) = later
+            && *column == setting
+            && is_later(value)
+        {
+            let message = format!("`{}` can only be {now} in this version", setting.name());
+            p.add(Problem::error("not-in-this-version", span.clone(), message));
+        }
     }
 }
 
 fn refuse_later_condition(p: &mut Problems, condition: &Condition, span: Bytes<usize>) {
     let name = condition.name();
     if NOT_IN_THIS_VERSION.iter().any(|later| matches!(later, Later::Condition(word) if *word == name)) {
-        refuse_later(p, span, format!("the condition `{name}`"));
+        let message = format!("the condition `{name}` is not in this version");
+        p.add(Problem::error("not-in-this-version", span, message));
     }
-}
-
-fn refuse_later(p: &mut Problems, span: Bytes<usize>, what: String) {
-    p.add(Problem::error("not-in-this-version", span, format!("{what} is not in this version")));
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_string(),
-    }
-}
-
-/// Whether a text is a JSONPath (RFC 9535) that the engine can evaluate. Nothing evaluates them yet.
-fn check_path(_path: &str) -> Result<(), String> {
-    Ok(())
 }
 
 // ---- one file ---------------------------------------------------------------------------------------------
@@ -239,14 +221,14 @@ impl Reader<'_> {
     }
 
     fn unknown_top_level(&mut self, entry: &Entry<'_, '_>) {
-        let problem =
-            Problem::error("unknown-key", entry.key_span.clone(), format!("unknown key {}", show_key(entry.key)));
-        let help = if settings::is_setting_or_group(entry.key) {
-            "settings stand in a section: write `[audience.model]` above it".to_string()
-        } else {
-            suggest::help(entry.key, &TOP_LEVEL, show_key)
-        };
-        self.problem(problem.help(help));
+        if !settings::is_setting_or_group(entry.key) {
+            return unknown_key(&mut self.content.problems, entry, "", &TOP_LEVEL);
+        }
+        let message = format!("{} stands in no section", show_key(entry.key));
+        self.problem(
+            Problem::error("unknown-key", entry.key_span.clone(), message)
+                .help("write `[audience.model]` or another section above it"),
+        );
     }
 
     fn extends(&mut self, node: &Node<'_>) {
@@ -302,7 +284,7 @@ impl Reader<'_> {
             match entry.key {
                 "max_bytes" => self.content.max_bytes = read(p, "input.max_bytes", most.max_bytes),
                 "max_depth" => self.content.max_depth = read(p, "input.max_depth", most.max_depth),
-                _ => p.add(unknown_key(entry.key_span, "input", entry.key, &["max_bytes", "max_depth"])),
+                _ => unknown_key(p, &entry, "input", &["max_bytes", "max_depth"]),
             }
         }
     }
@@ -361,7 +343,7 @@ impl Reader<'_> {
                         .help(format!("write a rule: `[[rules]]` with `audience = {}`", quoted(&name))),
                 ),
                 _ if settings::read(p, &entry, &mut sets) => {}
-                _ => p.add(settings::unknown(&entry, &["like"])),
+                _ => p.add_with(|| settings::unknown(&entry, &["like"])),
             }
         }
         self.content.audiences.push(AudienceSection { name: name.clone(), span: section.key_span.clone(), like });
@@ -489,7 +471,7 @@ impl Reader<'_> {
                 _ => {
                     let others: &[&'static str] =
                         if of_tool { &["audience", "rules"] } else { &["audience", "rules", "tools"] };
-                    self.problem(settings::unknown(&entry, others));
+                    self.content.problems.add_with(|| settings::unknown(&entry, others));
                 }
             }
         }
@@ -528,7 +510,10 @@ impl Reader<'_> {
                 "audience" => audiences = self.audiences(entry.node),
                 "when" => when = conditions::conditions(&mut self.content.problems, entry.node),
                 _ if settings::read(&mut self.content.problems, &entry, &mut sets) => {}
-                _ => self.problem(settings::unknown(&entry, &["name", "when", "audience", "enabled"])),
+                _ => {
+                    let others = &["name", "when", "audience", "enabled"];
+                    self.content.problems.add_with(|| settings::unknown(&entry, others));
+                }
             }
         }
         self.check_together(&when, &sets);
@@ -669,7 +654,7 @@ impl Reader<'_> {
                 "revision" => test.revision = revision(p, node),
                 "result" => test.result = json_text(p, "result", node).unwrap_or_default(),
                 "expect" => test.expect = expect(p, node),
-                _ => p.add(unknown_key(entry.key_span, "", entry.key, &KEYS)),
+                _ => unknown_key(p, &entry, "", &KEYS),
             }
         }
         for needed in ["name", "result", "expect"] {
@@ -764,7 +749,7 @@ fn expect(p: &mut Problems, node: &Node<'_>) -> Expect {
             "result" => expect.result = json_text(p, "expect.result", node),
             "is_error" => expect.is_error = boolean(p, "expect.is_error", node),
             "rule" => expect.rule = string(p, "expect.rule", node).map(Box::from),
-            _ => p.add(unknown_key(entry.key_span, "expect", entry.key, &KEYS)),
+            _ => unknown_key(p, &entry, "expect", &KEYS),
         }
     }
     expect
@@ -773,4 +758,91 @@ fn expect(p: &mut Problems, node: &Node<'_>) -> Expect {
 fn texts(p: &mut Problems, what: &str, node: &Node<'_>) -> Box<[Box<str>]> {
     let Some(elements) = list(p, what, "a list of strings", node) else { return Box::default() };
     each(elements, |element| string(p, what, element).map(Box::from)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first rule of a policy, with what this version refuses.
+    fn first_rule(policy: &str) -> (Rule, Vec<String>) {
+        let content = read(policy, &Lines::new(policy));
+        let source = super::super::SourceFile { name: "p".into(), path: None, text: policy.into() };
+        let problems = content.problems.into_diagnostics(&source, &Lines::new(policy));
+        let codes = problems.iter().filter(|p| p.code != "not-in-this-version").map(ToString::to_string).collect();
+        (content.rules.into_iter().next().unwrap(), codes)
+    }
+
+    #[test]
+    fn values_are_printed_as_policies_write_them() {
+        let settings = [
+            "hide = true",
+            r#"order = ["structured-only", "nothing", "raw", "whole", "both", "content", "structured"]"#,
+            r#"error_order = ["content"]"#,
+            r#"usable = "noted""#,
+            r#"role = "user""#,
+            r#"annotations = "narrow-strict""#,
+            r#"blocks.text = "json""#,
+            r#"blocks.resource_blob = { "text/plain" = "text", "text/*" = "json", "*" = "drop" }"#,
+            r#"blocks.blank = "keep""#,
+            r#"notes.unknown = "{{{type}}} \"\\\n\u0001\u202E {mime|a b}""#,
+            r#"meta.allow = ["inherit", "*", "a.b/*", "?", ""]"#,
+            r#"meta.deny = []"#,
+            r#"meta.reserved = "2025-06-18""#,
+            r#"meta.blocks = "allow""#,
+            r#"meta.as = "extras""#,
+            r#"structured.null = "value""#,
+            r#"structured.as = "extras""#,
+            r#"structured.at = "last""#,
+            r#"structured.render = "sorted""#,
+            r#"structured.media = "keep""#,
+            r#"structured.pick = ["$.items[*]['number','title']"]"#,
+            r#"structured.omit = []"#,
+            r#"structured.unwrap = "result""#,
+            r#"text.if_json = "rewrite""#,
+            r#"extras = { before = "<x>", after = "</x>\n", escape = "remove" }"#,
+            r#"media_only = { before = "<r name=\"{tool}\">", after = "" }"#,
+            r#"limit = "none""#,
+            r#"limit = { utf16 = 4000, cut = "middle", head = 0.25, marker = "{omitted|x}{unit}" }"#,
+            r##"limit = { chars = 20, cut = "elements", marker = "#" }"##,
+            r#"sanitize = ["ansi", "bidi", "invisible", "tags", "control"]"#,
+            r#"schema = "reject""#,
+            r#"placeholder = "é	""#,
+            r#"placeholder_hidden = """#,
+        ];
+        let mut seen = std::collections::HashSet::new();
+        for setting in settings {
+            let (rule, problems) = first_rule(&format!("version = 1\n[audience.model]\n{setting}\n"));
+            assert!(problems.is_empty(), "{problems:?}");
+            let [(column, value)] = &*rule.settings else { panic!("{setting}") };
+            let printed = format!("{} = {value}", column.name());
+            assert_eq!(printed.replace("\\t", "\t"), setting);
+            seen.insert(column.index());
+        }
+        let left: Vec<&str> = Setting::ALL.iter().filter(|(s, _)| !seen.contains(&s.index())).map(|s| s.1).collect();
+        // Of each kind of column that is left there is another one above.
+        assert!(left.iter().all(|name| name.starts_with("blocks.") || name.starts_with("notes.")), "{left:?}");
+    }
+
+    #[test]
+    fn everything_that_is_not_in_this_version_is_refused_once() {
+        for later in NOT_IN_THIS_VERSION {
+            let text = match later {
+                Later::Condition("schema_valid") => "when = { schema_valid = true }\nhide = true",
+                Later::Condition(name) => &format!("when.{name} = \"$.a\"\nhide = true"),
+                Later::Setting(Setting::StructuredPick, ..) => "structured.pick = [\"$.a\"]",
+                Later::Setting(Setting::StructuredOmit, ..) => "structured.omit = [\"$.a\"]",
+                Later::Setting(Setting::StructuredUnwrap, ..) => "structured.unwrap = \"result\"",
+                Later::Setting(Setting::StructuredRender, ..) => "structured.render = \"pretty\"",
+                Later::Setting(Setting::TextIfJson, ..) => "text.if_json = \"rewrite\"",
+                Later::Setting(Setting::Limit, ..) => "limit = { bytes = 100 }",
+                Later::Setting(Setting::Sanitize, ..) => "sanitize = [\"ansi\"]",
+                Later::Setting(Setting::Schema, ..) => "schema = \"note\"",
+                Later::Setting(setting, ..) => panic!("no example of {}", setting.name()),
+            };
+            let policy = format!("version = 1\n[[rules]]\n{text}\n");
+            let content = read(&policy, &Lines::new(&policy));
+            assert_eq!((content.problems.error_count(), content.rules.len()), (1, 1), "{policy}");
+        }
+    }
 }

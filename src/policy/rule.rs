@@ -3,6 +3,7 @@
 //! Nothing here knows TOML, files or results. `read` makes these from text; `table` compiles them.
 
 use super::pattern::{MetaPattern, Pattern};
+use crate::result::path::JsonPath;
 
 /// Where something stands in a policy file. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,10 +78,10 @@ pub enum Condition {
     Measure(Measure, Box<[Range<f64>]>),
     Meta(Box<[MetaKeyPattern]>),
     // Known after parsing something.
-    MetaPath(Box<str>),
+    MetaPath(Box<JsonPath>),
     TextJson(bool),
     Mirror(Mirror),
-    Path(Box<str>),
+    Path(Box<JsonPath>),
     SchemaValid(bool),
     // Known after a search.
     Coverage(Box<[Range<f64>]>),
@@ -399,8 +400,8 @@ pub enum Value {
     At(At),
     Render(Render),
     Media(Media),
-    /// `structured.pick`, `structured.omit`: JSONPaths as written.
-    Paths(Box<[Box<str>]>),
+    /// `structured.pick`, `structured.omit`
+    Paths(Box<[JsonPath]>),
     /// `structured.unwrap` (empty: nothing is unwrapped), `placeholder`, `placeholder_hidden`
     Text(Box<str>),
     IfJson(IfJson),

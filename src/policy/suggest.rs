@@ -1,7 +1,7 @@
 //! "Did you mean": the word that was probably meant.
 
 /// The help for a word that is unknown: the nearest one if one is near, else all there are.
-pub(super) fn help(word: &str, known: &[&str], quote: fn(&str) -> String) -> String {
+pub(super) fn help(word: &str, known: &[&str], quote: impl Fn(&str) -> String) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean {}?", quote(near)),
         None => format!("known here: {}", known.iter().map(|word| quote(word)).collect::<Vec<_>>().join(", ")),

@@ -2,6 +2,7 @@
 
 use super::pattern::{MetaPattern, Pattern};
 use super::rule::*;
+use crate::result::path::JsonPath;
 use std::fmt;
 
 /// An enum that policies write as one word.
@@ -240,7 +241,7 @@ impl fmt::Display for Condition {
             Condition::Has(kinds) | Condition::Only(kinds) => equals(f, kinds.names().into_iter()),
             Condition::Structured(StructuredStates::PRESENT) => f.write_str(" = \"present\""),
             Condition::Structured(states) => equals(f, states.names().into_iter()),
-            Condition::MetaPath(path) | Condition::Path(path) => write!(f, " = {}", quoted(path)),
+            Condition::MetaPath(path) | Condition::Path(path) => write!(f, " = {}", quoted(path.as_str())),
             Condition::Mirror(Mirror { expected: false, .. }) => f.write_str(" = false"),
             Condition::Mirror(Mirror { block: true, joined: true, wrapped: true, canonical: false, .. }) => {
                 f.write_str(" = true")
@@ -339,7 +340,7 @@ impl fmt::Display for Value {
             Value::At(word) => f.write_str(&quoted(word.name())),
             Value::Render(word) => f.write_str(&quoted(word.name())),
             Value::Media(word) => f.write_str(&quoted(word.name())),
-            Value::Paths(paths) => list(f, paths.iter().map(|path| &**path)),
+            Value::Paths(paths) => list(f, paths.iter().map(JsonPath::as_str)),
             Value::Text(text) => f.write_str(&quoted(text)),
             Value::IfJson(word) => f.write_str(&quoted(word.name())),
             Value::Extras(Extras { before, after, escape }) => write!(
@@ -435,4 +436,12 @@ pub(super) fn show(text: &str) -> String {
 pub(super) fn show_key(key: &str) -> String {
     let plain = key.len() <= 60 && key.bytes().all(|b| b.is_ascii_graphic() && b != b'`');
     if plain && !key.is_empty() { format!("`{key}`") } else { show(key) }
+}
+
+/// The start of a long text.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
 }

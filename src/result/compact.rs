@@ -80,8 +80,8 @@ pub fn minify_into(value: &[u8], out: &mut Vec<u8>) {
 trait Visit {
     /// White space from `start` to `end`.
     fn space(&mut self, start: usize, end: usize);
-    /// The inside of a string from `start` to `end`.
-    fn string(&mut self, start: usize, end: usize);
+    /// The inside of a string from `start` to `end` that has escapes.
+    fn escaped(&mut self, start: usize, end: usize);
     /// Where the byte at `at` comes to stand in the output.
     fn place(&self, at: usize) -> usize;
     /// Whether one repeated member is all there is to know.
@@ -113,13 +113,10 @@ impl Visit for Copy<'_> {
         self.from = end;
     }
 
-    fn string(&mut self, start: usize, end: usize) {
-        let raw = self.input.get(start..end).unwrap_or_default();
-        if memchr::memchr(b'\\', raw).is_some() {
-            self.up_to(start);
-            json::shortest_into(raw, self.out);
-            self.from = end;
-        }
+    fn escaped(&mut self, start: usize, end: usize) {
+        self.up_to(start);
+        json::shortest_into(self.input.get(start..end).unwrap_or_default(), self.out);
+        self.from = end;
     }
 
     fn place(&self, at: usize) -> usize {
@@ -134,7 +131,7 @@ impl Visit for LookOnly {
 
     fn space(&mut self, _: usize, _: usize) {}
 
-    fn string(&mut self, _: usize, _: usize) {}
+    fn escaped(&mut self, _: usize, _: usize) {}
 
     fn place(&self, at: usize) -> usize {
         at
@@ -151,12 +148,16 @@ fn walk<V: Visit>(value: &[u8], scratch: &mut CompactScratch, visit: &mut V) {
     while let Some(&byte) = value.get(at) {
         match byte {
             b'"' => {
-                let end = json::end_of_valid_string(value, at + 1);
+                let plain_end = json::end_of_plain(value, at + 1);
+                let has_escapes = value.get(plain_end) != Some(&b'"');
+                let end = if has_escapes { json::end_of_valid_string(value, plain_end) } else { plain_end };
                 if name_comes {
-                    scratch.add_member(value, Span::new(at + 1, end), visit.place(at));
+                    scratch.add_member(value, Span::new(at + 1, end), has_escapes, visit.place(at));
                     name_comes = false;
                 }
-                visit.string(at + 1, end);
+                if has_escapes {
+                    visit.escaped(at + 1, end);
+                }
                 at = end + 1;
             }
             b' ' | b'\n' | b'\r' | b'\t' => {
@@ -188,11 +189,11 @@ fn walk<V: Visit>(value: &[u8], scratch: &mut CompactScratch, visit: &mut V) {
 }
 
 impl CompactScratch {
-    fn add_member(&mut self, value: &[u8], name: Span, place: usize) {
+    fn add_member(&mut self, value: &[u8], name: Span, has_escapes: bool, place: usize) {
         let Some(open) = self.open.last_mut() else { return };
         let before = self.members.get(open.first..).unwrap_or_default();
         let raw = name.of(value);
-        let bits = name_bits(raw);
+        let bits = if has_escapes { u64::MAX } else { name_bit(raw) };
         if before.len() < FEW && open.seen & bits != 0 {
             open.has_repeats |= before.iter().any(|member| compare_strings(member.name.of(value), raw).is_eq());
         }
@@ -222,11 +223,8 @@ impl CompactScratch {
     }
 }
 
-/// One bit of 64 for a name; all of them when an escape hides what it spells.
-fn name_bits(raw: &[u8]) -> u64 {
-    if memchr::memchr(b'\\', raw).is_some() {
-        return u64::MAX;
-    }
+/// One bit of 64 for a name without escapes. One with escapes has them all, for what it spells is not seen at once.
+fn name_bit(raw: &[u8]) -> u64 {
     let byte = |b: Option<&u8>| usize::from(b.copied().unwrap_or_default());
     let place = raw.len().wrapping_mul(11) + byte(raw.first()) * 5 + byte(raw.last());
     1 << (place % 64)

@@ -92,6 +92,8 @@ impl EqualityScratch {
         self.open.clear();
         let (mut l, mut r) = (skip_space(left, 0), skip_space(right, 0));
         let mut right_objects = 0;
+        // Whether the innermost container is an object.
+        let mut in_object = false;
         let mut next = Next::Value;
         loop {
             next = match next {
@@ -104,6 +106,7 @@ impl EqualityScratch {
                             return false;
                         }
                         right_objects += usize::from(is_object);
+                        in_object = is_object;
                         l = skip_space(left, l + 1);
                         r = skip_space(right, r + 1);
                         let close = if is_object { b'}' } else { b']' };
@@ -132,30 +135,34 @@ impl EqualityScratch {
                     None => Next::OtherMembers,
                 },
                 Next::After => {
-                    let Some(&container) = self.open.last() else { return true };
+                    if self.open.is_empty() {
+                        return true;
+                    }
                     l = skip_space(left, l);
                     r = skip_space(right, r);
                     match (left.get(l), right.get(r)) {
                         (Some(b','), Some(b',')) => {
                             l = skip_space(left, l + 1);
                             r = skip_space(right, r + 1);
-                            if container.is_object { Next::Name } else { Next::Value }
+                            if in_object { Next::Name } else { Next::Value }
                         }
                         (Some(a @ (b'}' | b']')), Some(b)) if a == b => {
                             self.open.pop();
+                            in_object = self.is_in_object();
                             (l, r) = (l + 1, r + 1);
                             Next::After
                         }
-                        _ if container.is_object => Next::OtherMembers,
+                        _ if in_object => Next::OtherMembers,
                         _ => {
-                            self.open.pop();
-                            (l, r) = (container.left, container.right);
+                            let Some(array) = self.open.pop() else { return false };
+                            (l, r) = (array.left, array.right);
                             Next::Different
                         }
                     }
                 }
                 Next::OtherMembers => {
                     let Some(object) = self.open.pop() else { return false };
+                    in_object = self.is_in_object();
                     (l, r) = (object.left, object.right);
                     let known = self.index_left(left, l, rules) && self.index_right(right, rules);
                     match known.then(|| self.same_indexed(left, l, right, r, object.right_object, rules)).flatten() {
@@ -169,6 +176,10 @@ impl EqualityScratch {
                 Next::Different => return self.counts_for_nothing(left, l, right, r, rules),
             };
         }
+    }
+
+    fn is_in_object(&self) -> bool {
+        self.open.last().is_some_and(|container| container.is_object)
     }
 
     /// After a difference in the values at `l` and `r`: whether the texts are the same all the same, because a later
@@ -298,6 +309,8 @@ struct Object {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     name: Span,
+    /// The first eight bytes it spells, which sort as the names do.
+    key: u64,
     /// Where the value starts.
     value: u32,
     /// The number of the first object that starts there or after.
@@ -316,6 +329,30 @@ struct Unclosed {
 enum Pair {
     Array,
     Object { left: Object, right: Object, done: u32 },
+}
+
+impl Member {
+    fn compare(&self, bytes: &[u8], other: &Member, other_bytes: &[u8]) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| compare_strings(self.name.of(bytes), other.name.of(other_bytes)))
+    }
+}
+
+/// The first eight bytes that a string spells, as a number that sorts as they do; a shorter one is filled with zeros.
+#[inline(always)]
+fn first_eight(raw: &[u8]) -> u64 {
+    let mut eight = [0; 8];
+    let some = raw.get(..8).unwrap_or(raw);
+    if some.contains(&b'\\') {
+        let mut decoded = json::decoded(raw).flat_map(|c| {
+            let mut utf8 = [0; 4];
+            let length = c.encode_utf8(&mut utf8).len();
+            utf8.into_iter().take(length)
+        });
+        eight = eight.map(|_| decoded.next().unwrap_or_default());
+    } else {
+        eight.iter_mut().zip(some).for_each(|(to, from)| *to = *from);
+    }
+    u64::from_be_bytes(eight)
 }
 
 fn short(at: usize) -> u32 {
@@ -340,7 +377,8 @@ impl Index {
                         name_comes = false;
                         let value = value_after_name(bytes, end + 1)?;
                         let name = Span::new(at + 1, end);
-                        self.pending.push(Member { name, value: short(value), object: short(self.objects.len()) });
+                        let key = first_eight(name.of(bytes));
+                        self.pending.push(Member { name, key, value: short(value), object: short(self.objects.len()) });
                         at = value;
                         continue;
                     }
@@ -387,7 +425,7 @@ impl Index {
     fn close(&mut self, bytes: &[u8], object: usize, first: usize, end: usize, null_is_absent: bool) {
         let start = self.members.len();
         let members = self.pending.get_mut(first..).unwrap_or_default();
-        let by_name = |a: &Member, b: &Member| compare_strings(a.name.of(bytes), b.name.of(bytes));
+        let by_name = |a: &Member, b: &Member| a.compare(bytes, b, bytes);
         members.sort_unstable_by(|a, b| by_name(a, b).then(a.value.cmp(&b.value)));
         let mut later = members.iter().skip(1);
         for member in members.iter() {
@@ -459,7 +497,7 @@ impl EqualityScratch {
                     }
                     Some(Pair::Object { left: a, right: b, done }) if *done < a.count => {
                         let (x, y) = (self.left.member(*a, *done)?, self.right.member(*b, *done)?);
-                        if compare_strings(x.name.of(left), y.name.of(right)).is_ne() {
+                        if x.compare(left, y, right).is_ne() {
                             return None;
                         }
                         *done += 1;

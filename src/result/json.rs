@@ -116,15 +116,14 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// Each of the three tests may mark a byte wrongly only above its own first true mark, so the lowest mark is true.
 #[inline(always)]
 fn plain_prefix(word: u64) -> usize {
-    let zero = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;
     let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-    let marks = zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\'))) | control;
+    let marks = zero_bytes(word ^ (ONES * u64::from(b'"'))) | zero_bytes(word ^ (ONES * u64::from(b'\\'))) | control;
     (marks.trailing_zeros() / 8) as usize
 }
 
 /// The position of the first quote, backslash or control character at or after `at`.
 #[inline(always)]
-fn end_of_plain(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn end_of_plain(bytes: &[u8], mut at: usize) -> usize {
     // Most strings are short: eight words of eight bytes, then the search that is built for long ones.
     for _ in 0..8 {
         let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
@@ -563,15 +562,62 @@ pub fn decode_escape(raw: &[u8], at: usize) -> (char, usize) {
 
 /// Appends the decoded bytes (UTF-8) of a string as it stands between its quotes.
 pub fn decode_into(raw: &[u8], out: &mut Vec<u8>) {
-    let mut rest = raw;
-    while let Some(plain) = memchr::memchr(b'\\', rest) {
-        let (before, escape) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
-        out.extend_from_slice(before);
-        let (c, length) = decode_escape(escape, 0);
-        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        rest = escape.get(length..).unwrap_or_default();
+    const WORD: usize = 8;
+    let start = out.len();
+    // Decoding makes nothing longer; whole words are copied, of which the last may reach over the end.
+    out.resize(start + raw.len() + WORD, 0);
+    let target = out.get_mut(start..).unwrap_or_default();
+    let (mut at, mut to) = (0, 0);
+    while let Some(&byte) = raw.get(at) {
+        let word = raw.get(at..).and_then(|rest| rest.first_chunk::<WORD>());
+        if let (Some(word), Some(place)) = (word, target.get_mut(to..to + WORD)) {
+            place.copy_from_slice(word);
+            let marks = zero_bytes(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\')));
+            let plain = (marks.trailing_zeros() / 8) as usize;
+            at += plain;
+            to += plain;
+            if plain == WORD {
+                continue;
+            }
+        } else if byte != b'\\' {
+            write_byte(target, to, byte);
+            at += 1;
+            to += 1;
+            continue;
+        }
+        let simple = match raw.get(at + 1) {
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(&same @ (b'"' | b'\\' | b'/')) => same,
+            _ => {
+                let (c, length) = decode_escape(raw, at);
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    write_byte(target, to, byte);
+                    to += 1;
+                }
+                at += length;
+                continue;
+            }
+        };
+        write_byte(target, to, simple);
+        at += 2;
+        to += 1;
     }
-    out.extend_from_slice(rest);
+    out.truncate(start + to);
+}
+
+#[inline(always)]
+fn write_byte(target: &mut [u8], at: usize, byte: u8) {
+    if let Some(place) = target.get_mut(at) {
+        *place = byte;
+    }
+}
+
+/// A mark in the highest bit of each byte that is zero; above the lowest mark some may be wrong.
+#[inline(always)]
+fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
 }
 
 /// How many bytes [`decode_into`] would append.
@@ -710,6 +756,21 @@ mod tests {
         assert_eq!(shortest, again);
         assert!(name_is(br"con\u0074ent", "content"));
         assert!(!name_is(br"con\u0074en", "content"));
+    }
+
+    #[test]
+    fn decodes_escapes_at_every_place() {
+        for escape in [r"\n", r"\\", r#"\""#, r"\b", r"\u00e9", r"\ud83e\udd8a", r"\ud800", r"\ud800\n", r"\n\t\/"] {
+            for before in 0..20 {
+                for after in 0..20 {
+                    let raw = "é".repeat(before / 2) + &"x".repeat(before % 2) + escape + &"y".repeat(after);
+                    let mut text = b"kept".to_vec();
+                    decode_into(raw.as_bytes(), &mut text);
+                    let expected = "kept".to_owned() + &decoded(raw.as_bytes()).collect::<String>();
+                    assert_eq!(String::from_utf8(text).unwrap(), expected, "{raw}");
+                }
+            }
+        }
     }
 
     #[test]

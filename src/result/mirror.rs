@@ -42,8 +42,8 @@ struct Question<'a> {
     max_depth: u32,
 }
 
-/// How often the input may be read again before nothing more is looked for. Results that are not made to cost time
-/// stay below 4.
+/// How often the input may be read again before nothing more is looked for. Honest results need each text, the value
+/// and their indexes about once.
 const MOST_WORK: usize = 16;
 
 /// Which of the wanted ways hold.

@@ -9,6 +9,8 @@ pub mod equality;
 pub mod json;
 pub mod meta_key;
 pub mod mirror;
+pub mod path;
 pub mod refusal;
+pub mod render;
 pub mod scan;
 pub mod text;

@@ -6,6 +6,7 @@ use crate::policy::rule::{
     Annotations, As, At, Blank, BlockRule, Extras, IfJson, Kind, Lane, Limit, Media, MetaBlocks, NullAs, Render,
     Reserved, Role, Sanitize, Schema, Setting, Template, Usable, Value,
 };
+use crate::result::path::JsonPath;
 use crate::table::{Decider, Facts};
 
 /// A decision in the making, and the result that it is about.
@@ -50,6 +51,14 @@ impl<'p> Ask<'p, '_> {
     pub fn order(&mut self, setting: Setting) -> &'p [Lane] {
         match self.value(setting) {
             Some(Value::Order(order)) => order,
+            _ => &[],
+        }
+    }
+
+    /// `structured.pick` or `structured.omit`.
+    pub fn paths(&mut self, setting: Setting) -> &'p [JsonPath] {
+        match self.value(setting) {
+            Some(Value::Paths(paths)) => paths,
             _ => &[],
         }
     }

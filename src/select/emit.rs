@@ -128,6 +128,9 @@ impl Writer<'_> {
                 escape_into(plan.arena.get(range.clone()).unwrap_or_default(), out);
                 out.extend_from_slice(b"\"}");
             }
+            (Form::Json(range), _) => {
+                copy_value(plan.arena.get(range.clone()).unwrap_or_default(), self.lone_surrogates, out);
+            }
             (Form::Block, Some(block)) if item.fate == Fate::Kept => self.copy(block.span, out),
             (Form::Block, Some(block)) => {
                 let start = out.len();

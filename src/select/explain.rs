@@ -118,7 +118,7 @@ impl Selection {
                     kind: block.map_or("text", |block| block.kind.name()),
                     text_bytes: match &item.form {
                         Form::Text(range) => Some(range.len()),
-                        Form::Block => None,
+                        Form::Block | Form::Json(_) => None,
                     },
                 }
             })

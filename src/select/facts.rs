@@ -2,11 +2,15 @@
 //!
 //! Facts about blocks are measured on the blocks that the audience may see, as the server wrote them (design 4.2).
 
+use super::meta::{Keys, filter};
+use crate::policy::pattern::MetaPattern;
+use crate::policy::rule::Reserved;
 use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
 use crate::result::compact::{CompactScratch, compact_into};
 use crate::result::coverage::{Coverage, Measured};
 use crate::result::json::{MAX_DEPTH, Span, decoded_len, members, skip_space, string_inside, text_of};
 use crate::result::mirror::{MirrorScratch, Ways, mirror, text_is_json};
+use crate::result::path::{JsonPath, PathScratch, finds};
 use crate::result::scan::{Block, Scan};
 use crate::result::text::is_blank;
 use crate::table::Facts;
@@ -39,6 +43,7 @@ pub struct Scratch {
     pub coverage: Coverage,
     pub mirror: MirrorScratch,
     pub compact: CompactScratch,
+    pub path: PathScratch,
     pub bytes: Vec<u8>,
 }
 
@@ -75,8 +80,12 @@ impl Facts for Asked<'_> {
             Condition::Coverage(ranges) => {
                 self.coverage().is_some_and(|measured| ranges.iter().any(|range| range.holds(measured.share())))
             }
-            // Not in this version: a policy that asks for them does not load.
-            Condition::MetaPath(_) | Condition::Path(_) | Condition::SchemaValid(_) => false,
+            Condition::Path(path) => self
+                .present()
+                .is_some_and(|value| finds(path, value.of(self.bytes), &mut self.scratch.path).unwrap_or_default()),
+            Condition::MetaPath(path) => self.meta_finds(path),
+            // Not in this version: a policy that asks for it does not load.
+            Condition::SchemaValid(_) => false,
             // Of the route: folded away before there is a result.
             Condition::Server(_)
             | Condition::Tool(_)
@@ -215,6 +224,20 @@ impl Asked<'_> {
         }
         let mirrored = found.block && ways.block || found.joined && ways.joined || found.wrapped && ways.wrapped;
         mirrored == wanted.expected
+    }
+
+    /// Whether a path finds something in `_meta` without its reserved keys (C-71: nothing is asked of their values).
+    fn meta_finds(&mut self, path: &JsonPath) -> bool {
+        if self.scan.meta.is_absent() {
+            return false;
+        }
+        let mut meta = std::mem::take(&mut self.scratch.bytes);
+        meta.clear();
+        let keys = Keys { allow: vec![MetaPattern::Any], deny: Vec::new(), reserved: Reserved::Union };
+        let found = filter(self.bytes, self.scan.meta, &keys, &mut meta)
+            && finds(path, &meta, &mut self.scratch.path).unwrap_or_default();
+        self.scratch.bytes = meta;
+        found
     }
 
     fn coverage(&mut self) -> Option<Measured> {

@@ -8,10 +8,13 @@ mod ask;
 mod emit;
 mod explain;
 mod facts;
+pub mod limit;
 mod meta;
 mod note;
 mod plan;
 mod record;
+mod refine;
+pub mod sanitize;
 
 use crate::engine::Snapshot;
 use crate::error::{Error, Status};
@@ -117,6 +120,7 @@ impl Selection {
             all_hidden,
             input: route.input,
             tool: &route.tool,
+            value: None,
         }
         .run();
 

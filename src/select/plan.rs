@@ -7,14 +7,20 @@ use super::ask::Ask;
 use super::facts::{has_text, text};
 use super::meta::{Keys, filter};
 use super::note::{write_around, write_note};
+use super::sanitize::{Counts, sanitize_json};
 use crate::policy::rule::{
-    Annotations, As, At, Blank, BlockRule, Disposition, Escape, Extras, Kind, Lane, Media, MetaBlocks, NullAs, Render,
-    Role, Setting, StructuredState, Usable,
+    Annotations, As, At, Blank, BlockRule, Disposition, Escape, Extras, IfJson, Kind, Lane, Media, MetaBlocks, NullAs,
+    Render, Role, Setting, StructuredState, Usable,
 };
 use crate::result::compact::compact_into;
-use crate::result::json::{Span, decode_into, decoded, members, string_inside, text_of};
+use crate::result::json::{
+    MAX_DEPTH, Span, decode_into, decoded, members, name_is, string_inside, text_of, validate_text,
+};
+use crate::result::path;
+use crate::result::render::{pretty_into, sorted_into};
 use crate::result::scan::{Block, Input, Named, Scan, Traits};
-use crate::result::text::is_blank;
+use crate::result::text::{is_blank, is_blank_char};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What became of a block of the output.
@@ -46,6 +52,8 @@ pub enum Form {
     Block,
     /// A text block with this text of the arena.
     Text(Range<usize>),
+    /// This JSON of the arena, a whole block.
+    Json(Range<usize>),
 }
 
 /// A value that is written as a member of the output.
@@ -94,6 +102,10 @@ pub enum Why {
     /// No pattern of `meta.allow`, or one of `meta.deny`.
     Meta,
     MetaBlocks,
+    /// Beyond `limit`.
+    Limit,
+    /// `structured.pick` and `structured.omit` leave nothing of it.
+    Projection,
     /// No revision knows the member.
     Unknown,
 }
@@ -110,6 +122,12 @@ pub struct Plan {
     pub dropped: Vec<Dropped>,
     /// `placeholder` or `placeholder_hidden` stands in the output.
     pub placeholder: bool,
+    /// What `sanitize` took out.
+    pub sanitized: Counts,
+    /// How many units `limit` left out.
+    pub truncated: u64,
+    /// A value was too costly to project, and withheld.
+    pub over_budget: bool,
     /// `meta.allow` and `meta.deny` for the `_meta` of blocks, when those are allowed.
     pub block_keys: Option<Keys>,
     /// Names of the members of `_meta` that go out are found with these.
@@ -121,6 +139,8 @@ pub struct Plan {
 struct Shown {
     index: u32,
     form: ShownAs,
+    /// Its text when `text.if_json` made another of it.
+    text: Option<Range<usize>>,
     /// A text with nothing visible in it.
     blank: bool,
 }
@@ -131,6 +151,7 @@ enum ShownAs {
     Dropped,
     Noted,
     Json,
+    /// A text block with the decoded text of a resource.
     Text(Range<usize>),
 }
 
@@ -161,6 +182,8 @@ pub struct Planner<'x, 'p, 'a> {
     pub all_hidden: bool,
     pub input: Input,
     pub tool: &'x str,
+    /// The structured value as it may go out, once somebody asked; `None` inside: it may not.
+    pub value: Option<Option<Cow<'a, [u8]>>>,
 }
 
 impl Plan {
@@ -172,20 +195,23 @@ impl Plan {
         self.meta = FieldValue::Absent;
         self.dropped.clear();
         self.placeholder = false;
+        self.sanitized = Counts::default();
+        self.truncated = 0;
+        self.over_budget = false;
         self.block_keys = None;
         self.shown.clear();
     }
 
-    fn drop(&mut self, what: What, span: Span, why: Why) {
+    pub fn drop(&mut self, what: What, span: Span, why: Why) {
         self.dropped.push(Dropped { what, bytes: span.end - span.start, why });
     }
 
-    fn add_text(&mut self, source: Option<u32>, fate: Fate, from: usize) {
+    pub fn add_text(&mut self, source: Option<u32>, fate: Fate, from: usize) {
         self.items.push(Item { source, fate, form: Form::Text(from..self.arena.len()) });
     }
 }
 
-impl Planner<'_, '_, '_> {
+impl<'a> Planner<'_, '_, 'a> {
     /// Chooses the lane and says what the output is made of.
     pub fn run(&mut self) {
         if self.ask.hide() {
@@ -207,6 +233,9 @@ impl Planner<'_, '_, '_> {
             Some(Lane::Whole) => {}
             Some(Lane::Nothing) | None => self.nothing(lane.is_none()),
         }
+        if lane != Some(Lane::Whole) {
+            self.refine();
+        }
         self.say_what_is_dropped();
     }
 
@@ -227,18 +256,28 @@ impl Planner<'_, '_, '_> {
                 *rule = self.ask.block(block.kind);
             }
             let disposition = rule.map_or(Disposition::Keep, |rule| disposition(rule, self.bytes, block));
-            let form = self.show(block, disposition);
+            let mut form = self.show(block, disposition);
+            let mut text = None;
+            if has_text(block) && !matches!(form, ShownAs::Dropped | ShownAs::Noted) {
+                match self.rewritten(self::text(self.bytes, block)) {
+                    Rewritten::Same => {}
+                    Rewritten::Text(range) => text = Some(range),
+                    Rewritten::Nothing => {
+                        self.plan.drop(What::Block(index), block.span, Why::Projection);
+                        continue;
+                    }
+                }
+            }
+            if let (ShownAs::Text(range), Some(text)) = (&mut form, &text) {
+                *range = text.clone();
+            }
             let is_text = matches!(form, ShownAs::Kept) && block.kind == Kind::Text || matches!(form, ShownAs::Text(_));
-            let blank = is_text && is_blank(self.raw_text(block, &form));
-            self.plan.shown.push(Shown { index, form, blank });
-        }
-    }
-
-    /// The text of a text block as it stands in the input; of a decoded blob the decoded text.
-    fn raw_text<'s>(&'s self, block: &Block, form: &ShownAs) -> &'s [u8] {
-        match form {
-            ShownAs::Text(range) => self.plan.arena.get(range.clone()).unwrap_or_default(),
-            _ => text(self.bytes, block),
+            let blank = is_text
+                && match text.as_ref().or(if let ShownAs::Text(range) = &form { Some(range) } else { None }) {
+                    Some(range) => is_blank_text(self.plan.arena.get(range.clone()).unwrap_or_default()),
+                    None => is_blank(self::text(self.bytes, block)),
+                };
+            self.plan.shown.push(Shown { index, form, text, blank });
         }
     }
 
@@ -309,11 +348,7 @@ impl Planner<'_, '_, '_> {
         if self.all_hidden {
             return false;
         }
-        match self.ask.facts.structured() {
-            StructuredState::Absent => false,
-            StructuredState::Null => self.ask.structured_null() == NullAs::Value,
-            _ => true,
-        }
+        self.structured_value().is_some()
     }
 
     // ---- the lanes ---------------------------------------------------------------------------------------
@@ -389,7 +424,7 @@ impl Planner<'_, '_, '_> {
     /// Lane `raw`: what is left after narrowing and `meta.*`, as JSON text.
     fn raw(&mut self) {
         let mut json = vec![b'{'];
-        let mut part = |json: &mut Vec<u8>, name: &str| {
+        let part = |json: &mut Vec<u8>, name: &str| {
             if json.len() > 1 {
                 json.push(b',');
             }
@@ -403,12 +438,17 @@ impl Planner<'_, '_, '_> {
             if !std::mem::take(&mut first) {
                 json.push(b',');
             }
-            super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut json);
+            let text = match has_text(block).then(|| self.rewritten(text(self.bytes, block))) {
+                Some(Rewritten::Text(range)) => self.plan.arena.get(range),
+                Some(Rewritten::Nothing) => Some(&[][..]),
+                Some(Rewritten::Same) | None => None,
+            };
+            super::emit::rewrite_block(self.bytes, block, keys.as_ref(), text, &mut json);
         }
         json.push(b']');
-        if !self.scan.structured.is_absent() && self.structured_is_usable() {
+        if let Some(value) = self.structured_value() {
             part(&mut json, "structuredContent");
-            json.extend_from_slice(self.scan.structured.of(self.bytes));
+            json.extend_from_slice(&value);
         }
         if !self.scan.is_error.is_absent() {
             part(&mut json, "isError");
@@ -439,6 +479,12 @@ impl Planner<'_, '_, '_> {
             ShownAs::Dropped => {
                 self.plan.drop(What::Block(shown.index), block.span, Why::Blocks(block.kind));
             }
+            ShownAs::Kept if shown.text.is_some() => {
+                let json = self.block_json(block, shown.text.as_ref());
+                self.plan.arena.extend_from_slice(&json);
+                let form = Form::Json(start..self.plan.arena.len());
+                self.plan.items.push(Item { source, fate: Fate::Rewritten, form });
+            }
             ShownAs::Kept => {
                 let fate = if self.must_rewrite(shown.index, block) { Fate::Rewritten } else { Fate::Kept };
                 self.plan.items.push(Item { source, fate, form: Form::Block });
@@ -453,9 +499,7 @@ impl Planner<'_, '_, '_> {
                 self.plan.add_text(source, Fate::Note, start);
             }
             ShownAs::Json => {
-                let mut json = Vec::new();
-                let keys = self.block_keys();
-                super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut json);
+                let json = self.block_json(block, shown.text.as_ref());
                 compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
                 self.plan.add_text(source, Fate::Rewritten, start);
             }
@@ -463,6 +507,15 @@ impl Planner<'_, '_, '_> {
                 self.plan.items.push(Item { source, fate: Fate::Rewritten, form: Form::Text(range.clone()) });
             }
         }
+    }
+
+    /// A block as it may go out, with another text when there is one.
+    fn block_json(&mut self, block: &Block, text: Option<&Range<usize>>) -> Vec<u8> {
+        let keys = self.block_keys();
+        let text = text.and_then(|range| self.plan.arena.get(range.clone()));
+        let mut json = Vec::new();
+        super::emit::rewrite_block(self.bytes, block, keys.as_ref(), text, &mut json);
+        json
     }
 
     /// Whether a block cannot be copied as it stands.
@@ -507,12 +560,12 @@ impl Planner<'_, '_, '_> {
             match (&item.form, block) {
                 (Form::Text(range), _) if !range.is_empty() => return,
                 (Form::Text(_), _) => {}
-                (Form::Block, Some(block)) if has_text(block) => {
+                (Form::Block | Form::Json(_), Some(block)) if has_text(block) => {
                     if !text(self.bytes, block).is_empty() {
                         return;
                     }
                 }
-                (Form::Block, _) => media = true,
+                (Form::Block | Form::Json(_), _) => media = true,
             }
         }
         if !media {
@@ -617,49 +670,213 @@ impl Planner<'_, '_, '_> {
 
     // ---- the structured value ----------------------------------------------------------------------------
 
+    /// The value as it may go out: projected and unwrapped. `None`: there is none, it is hidden, or nothing is left of it.
+    fn structured_value(&mut self) -> Option<Cow<'a, [u8]>> {
+        if self.value.is_none() {
+            self.value = Some(self.find_structured_value());
+        }
+        self.value.clone().flatten()
+    }
+
+    fn find_structured_value(&mut self) -> Option<Cow<'a, [u8]>> {
+        if self.all_hidden {
+            return None;
+        }
+        let counts = |value: &[u8], ask: &mut Ask<'_, '_>| value != b"null" || ask.structured_null() == NullAs::Value;
+        let value = self.scan.structured.of(self.bytes);
+        if self.ask.facts.structured() == StructuredState::Absent || !counts(value, self.ask) {
+            return None;
+        }
+        let projected = match self.project(value) {
+            Projected::Whole => Cow::Borrowed(value),
+            Projected::Value(value) => Cow::Owned(value),
+            Projected::Nothing => {
+                self.plan.drop(What::Structured, self.scan.structured, Why::Projection);
+                return None;
+            }
+        };
+        let name = self.ask.text(Setting::StructuredUnwrap);
+        let unwrapped = match projected {
+            Cow::Borrowed(value) => {
+                unwrap(value, name).map_or(Cow::Borrowed(value), |span| Cow::Borrowed(span.of(value)))
+            }
+            Cow::Owned(value) => match unwrap(&value, name) {
+                Some(span) => Cow::Owned(span.of(&value).to_vec()),
+                None => Cow::Owned(value),
+            },
+        };
+        counts(&unwrapped, self.ask).then_some(unwrapped)
+    }
+
+    /// What `structured.pick` and `structured.omit` leave of a value.
+    fn project(&mut self, value: &[u8]) -> Projected {
+        let pick = self.ask.paths(Setting::StructuredPick);
+        let omit = self.ask.paths(Setting::StructuredOmit);
+        if pick.is_empty() && omit.is_empty() {
+            return Projected::Whole;
+        }
+        let mut out = Vec::new();
+        match path::project(pick, omit, value, &mut out, &mut self.ask.facts.scratch.path) {
+            path::Projected::Whole => Projected::Whole,
+            path::Projected::Value => Projected::Value(out),
+            path::Projected::Nothing => Projected::Nothing,
+            // What cannot be projected is withheld: what was to be left out must not go out for its size.
+            path::Projected::OverBudget => {
+                self.plan.over_budget = true;
+                Projected::Nothing
+            }
+        }
+    }
+
     /// Appends the value as text to the arena.
     fn structured_text(&mut self) {
-        let value = self.scan.structured;
-        if let Some(inside) = string_inside(self.bytes, value) {
-            return decode_into(inside.of(self.bytes), &mut self.plan.arena);
+        let Some(value) = self.structured_value() else { return };
+        if let Some(inside) = string_inside(&value, Span::new(0, value.len())) {
+            return decode_into(inside.of(&value), &mut self.plan.arena);
         }
         let json = self.structured_json();
         self.plan.arena.extend_from_slice(&json);
     }
 
-    /// The value as JSON text, as `structured.render` and `structured.media` say.
+    /// The value as JSON text, as `structured.media`, `sanitize` and `structured.render` say.
     fn structured_json(&mut self) -> Vec<u8> {
-        let value = self.scan.structured.of(self.bytes);
-        let value = if self.ask.structured_media() == Media::Note { self.without_media(value) } else { value.into() };
-        if self.ask.render() == Render::Verbatim {
-            return value.into_owned();
-        }
+        let Some(value) = self.structured_value() else { return Vec::new() };
+        let carries = |block: &&Block| !block.data.is_absent();
+        let value = if self.visible_blocks().any(|block| carries(&block)) && self.ask.structured_media() == Media::Note
+        {
+            self.without_media(&value)
+        } else {
+            value
+        };
+        let value = self.sanitized(value);
+        let render = self.ask.render();
         let mut json = Vec::with_capacity(value.len());
-        compact_into(&value, &mut json, &mut self.ask.facts.scratch.compact);
+        self.render(&value, render, &mut json);
         json
     }
 
     fn structured_field(&mut self) -> FieldValue {
-        if self.ask.render() == Render::Verbatim {
+        let Some(value) = self.structured_value() else { return FieldValue::Absent };
+        let value = self.sanitized(value);
+        let render = self.ask.render();
+        let start = self.plan.arena.len();
+        let mut json = Vec::with_capacity(value.len());
+        self.render(&value, render, &mut json);
+        if json == self.scan.structured.of(self.bytes) {
             return FieldValue::Input;
         }
+        self.plan.arena.extend_from_slice(&json);
+        FieldValue::Arena(start..self.plan.arena.len())
+    }
+
+    fn sanitized<'v>(&mut self, value: Cow<'v, [u8]>) -> Cow<'v, [u8]> {
+        let what = self.ask.sanitize();
+        let mut clean = Vec::new();
+        match sanitize_json(&value, what, &mut clean) {
+            Some(counts) => {
+                self.plan.sanitized.add(counts);
+                Cow::Owned(clean)
+            }
+            None => value,
+        }
+    }
+
+    fn render(&mut self, value: &[u8], render: Render, out: &mut Vec<u8>) {
+        let scratch = &mut self.ask.facts.scratch.compact;
+        match render {
+            Render::Verbatim => out.extend_from_slice(value),
+            Render::Compact => compact_into(value, out, scratch),
+            Render::Pretty | Render::Sorted => {
+                let mut compact = Vec::with_capacity(value.len());
+                compact_into(value, &mut compact, scratch);
+                let write = if render == Render::Pretty { pretty_into } else { sorted_into };
+                write(&compact, out);
+            }
+        }
+    }
+
+    // ---- texts that are JSON ------------------------------------------------------------------------------
+
+    /// What `text.if_json` makes of a text as it stands between its quotes.
+    fn rewritten(&mut self, raw: &[u8]) -> Rewritten {
+        // The cheapest test first: only an object or an array is looked into.
+        let start = raw.iter().find(|b| !matches!(b, b' '));
+        if !matches!(start, Some(b'{' | b'[' | b'\\')) {
+            return Rewritten::Same;
+        }
+        let if_json = self.ask.if_json();
+        let nothing_to_project =
+            self.ask.paths(Setting::StructuredPick).is_empty() && self.ask.paths(Setting::StructuredOmit).is_empty();
+        if if_json == IfJson::Leave || if_json == IfJson::Project && nothing_to_project {
+            return Rewritten::Same;
+        }
+        let mut text = Vec::with_capacity(raw.len());
+        decode_into(raw, &mut text);
+        let Ok(span) = validate_text(&text, MAX_DEPTH) else { return Rewritten::Same };
+        let json = span.of(&text);
+        if !matches!(json.first(), Some(b'{' | b'[')) {
+            return Rewritten::Same;
+        }
+        let projected = match self.project_text(json) {
+            Projected::Whole => None,
+            Projected::Value(value) => Some(value),
+            Projected::Nothing => return Rewritten::Nothing,
+        };
         let start = self.plan.arena.len();
-        let value = self.scan.structured.of(self.bytes);
-        compact_into(value, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
-        let same = self.plan.arena.get(start..).is_some_and(|compact| compact == value);
-        if same { FieldValue::Input } else { FieldValue::Arena(start..self.plan.arena.len()) }
+        if if_json == IfJson::Rewrite {
+            let render = self.ask.render();
+            let mut out = Vec::new();
+            self.render(projected.as_deref().unwrap_or(json), render, &mut out);
+            self.plan.arena.extend_from_slice(&out);
+        } else {
+            let Some(value) = projected else { return Rewritten::Same };
+            self.plan.arena.extend_from_slice(&value);
+        }
+        let same = self.plan.arena.get(start..) == Some(&text);
+        if same { Rewritten::Same } else { Rewritten::Text(start..self.plan.arena.len()) }
+    }
+
+    /// Projects a text that is JSON. The paths speak of the structured value: when that is one member wrapped around what
+    /// the text holds (`{"result": …}`), the text is looked at as if it were wrapped too.
+    fn project_text(&mut self, json: &[u8]) -> Projected {
+        let Some(name) = self.wrapper() else { return self.project(json) };
+        let whole = Span::new(0, json.len());
+        if json.first() == Some(&b'{') && members(json, whole).any(|(other, _)| same_name(other.of(json), &name)) {
+            return self.project(json);
+        }
+        let mut wrapped = Vec::with_capacity(json.len() + name.len() + 6);
+        wrapped.extend_from_slice(b"{\"");
+        wrapped.extend_from_slice(&name);
+        wrapped.extend_from_slice(b"\":");
+        wrapped.extend_from_slice(json);
+        wrapped.push(b'}');
+        match self.project(&wrapped) {
+            Projected::Value(value) => match members(&value, Span::new(0, value.len())).next() {
+                Some((_, inside)) => Projected::Value(inside.of(&value).to_vec()),
+                None => Projected::Nothing,
+            },
+            other => other,
+        }
+    }
+
+    /// The name, between its quotes, of the one member that the structured value has.
+    fn wrapper(&self) -> Option<Vec<u8>> {
+        let structured = self.scan.structured;
+        if structured.of(self.bytes).first() != Some(&b'{') {
+            return None;
+        }
+        let mut all = members(self.bytes, structured);
+        let (name, _) = all.next()?;
+        all.next().is_none().then(|| name.of(self.bytes).to_vec())
     }
 
     /// The value with a short note for each string that a visible block carries as its data anyway.
-    fn without_media<'v>(&self, value: &'v [u8]) -> std::borrow::Cow<'v, [u8]> {
-        let carried: Vec<(&Block, std::borrow::Cow<str>)> = self
+    fn without_media(&self, value: &[u8]) -> Cow<'a, [u8]> {
+        let carried: Vec<(&Block, Cow<str>)> = self
             .visible_blocks()
             .filter_map(|block| Some((block, text_of(string_inside(self.bytes, block.data)?.of(self.bytes)))))
             .filter(|(_, data)| !data.is_empty())
             .collect();
-        if carried.is_empty() {
-            return value.into();
-        }
         super::emit::replace_strings(value, |raw| {
             let same = |data: &str| data.len() <= raw.len() && crate::result::json::name_is(raw, data);
             let (block, _) = carried.iter().find(|(_, data)| same(data))?;
@@ -667,6 +884,8 @@ impl Planner<'_, '_, '_> {
             let mime = mime.unwrap_or("application/octet-stream".into());
             Some(format!("[{mime}, sent as a block of its own]"))
         })
+        .into_owned()
+        .into()
     }
 
     fn visible_blocks(&self) -> impl Iterator<Item = &Block> {
@@ -719,6 +938,41 @@ impl Planner<'_, '_, '_> {
             self.plan.drop(What::Unknown, Span::ABSENT, Why::Unknown);
         }
     }
+}
+
+/// What is left of a value.
+enum Projected {
+    Whole,
+    Value(Vec<u8>),
+    Nothing,
+}
+
+/// What became of a text that is JSON.
+enum Rewritten {
+    Same,
+    /// This text of the arena.
+    Text(Range<usize>),
+    /// Nothing is left of it.
+    Nothing,
+}
+
+/// The value of the one member that an object has, when it has this name.
+fn unwrap(value: &[u8], name: &str) -> Option<Span> {
+    if name.is_empty() || value.first() != Some(&b'{') {
+        return None;
+    }
+    let mut all = members(value, Span::new(0, value.len()));
+    let (only, inside) = all.next()?;
+    (all.next().is_none() && name_is(only.of(value), name)).then_some(inside)
+}
+
+/// Whether a decoded text has nothing visible in it.
+fn is_blank_text(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| text.chars().all(is_blank_char))
+}
+
+fn same_name(one: &[u8], other: &[u8]) -> bool {
+    decoded(one).eq(decoded(other))
 }
 
 /// What a rule says of a block, by its MIME type.

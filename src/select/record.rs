@@ -161,6 +161,14 @@ impl Record<'_> {
         note("malformed-block", scan.malformed_blocks() as u64);
         note("coverage-over-budget", (self.known.coverage == Some(None)).into());
         note("placeholder", self.plan.placeholder.into());
+        let sanitized = self.plan.sanitized;
+        note("sanitized-ansi", sanitized.ansi);
+        note("sanitized-bidi", sanitized.bidi);
+        note("sanitized-invisible", sanitized.invisible);
+        note("sanitized-tags", sanitized.tags);
+        note("sanitized-control", sanitized.control);
+        note("truncated", self.plan.truncated);
+        note("projection-over-budget", self.plan.over_budget.into());
     }
 }
 
@@ -194,6 +202,8 @@ pub fn why(why: Why) -> String {
         Why::Blank => "blocks.blank".into(),
         Why::Meta => "meta.allow".into(),
         Why::MetaBlocks => "meta.blocks".into(),
+        Why::Limit => "limit".into(),
+        Why::Projection => "structured.pick, structured.omit".into(),
         Why::Unknown => "unknown".into(),
     }
 }

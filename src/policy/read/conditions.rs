@@ -5,10 +5,10 @@ use super::super::pattern::Pattern;
 use super::super::rule::*;
 use super::super::suggest;
 use super::super::words::{Word, key, quoted};
-use super::check_path;
 use super::node::*;
 use super::range::{Domain, dates, numbers};
 use super::settings;
+use crate::result::path::JsonPath;
 use toml::de::DeValue;
 
 /// Every condition, in the order of the documentation.
@@ -82,7 +82,7 @@ fn condition(p: &mut Problems, entry: &Entry<'_, '_>) -> Option<Condition> {
         "schema_valid" => Condition::SchemaValid(boolean(p, "schema_valid", node)?),
         "coverage" => Condition::Coverage(numbers(p, "coverage", Domain::Share, node)?),
         _ => {
-            p.add(unknown_condition(entry));
+            p.add_with(|| unknown_condition(entry));
             return None;
         }
     })
@@ -171,7 +171,7 @@ fn structured(p: &mut Problems, node: &Node<'_>) -> Option<StructuredStates> {
         if state.is_none() {
             let known: Vec<&str> =
                 std::iter::once("present").chain(StructuredState::WORDS.iter().map(|(_, word)| *word)).collect();
-            p.add(unknown_word("structured", text, &known, element));
+            unknown_word(p, "structured", text, &known, element);
         }
         state
     })?;
@@ -197,7 +197,7 @@ fn mirror(p: &mut Problems, node: &Node<'_>) -> Option<Mirror> {
             "wrapped" => mirror.wrapped = true,
             "canonical" => mirror.canonical = true,
             _ => {
-                p.add(unknown_word("mirror", text, &Mirror::WORDS, element));
+                unknown_word(p, "mirror", text, &Mirror::WORDS, element);
                 return None;
             }
         }
@@ -213,16 +213,22 @@ fn mirror(p: &mut Problems, node: &Node<'_>) -> Option<Mirror> {
     Some(mirror)
 }
 
-pub(super) fn path(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<str>> {
+pub(super) fn path(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<JsonPath>> {
     if matches!(node.get_ref(), DeValue::Array(_)) {
         p.add(wrong_type(what, "a JSONPath", node).help("\"or\" is two rules: write one for each path"));
         return None;
     }
+    json_path(p, what, node).map(Box::new)
+}
+
+/// A JSONPath of RFC 9535, ready to be followed.
+pub(super) fn json_path(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<JsonPath> {
     let text = string(p, what, node)?;
-    match check_path(text) {
-        Ok(()) => Some(text.into()),
-        Err(why) => {
-            p.add(Problem::error("bad-path", node.span(), format!("`{what}`: {why}")));
+    match JsonPath::parse(text) {
+        Ok(path) => Some(path),
+        Err(error) => {
+            let place = error.at.map(|at| format!(" (at byte {at} of the path)")).unwrap_or_default();
+            p.add(Problem::error("bad-path", node.span(), format!("`{what}`: {error}{place}")));
             None
         }
     }

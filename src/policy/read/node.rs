@@ -2,8 +2,8 @@
 
 use super::super::diagnostic::{Problem, Problems};
 use super::super::suggest;
-use super::super::words::{Word, quoted};
-pub(super) use super::super::words::{show, show_key};
+use super::super::words::{Word, key, quoted};
+pub(super) use super::super::words::{shortened, show, show_key};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -44,9 +44,15 @@ pub(super) fn wrong_type(what: &str, wanted: &str, node: &Node<'_>) -> Problem {
     Problem::error("wrong-type", node.span(), format!("`{what}` must be {wanted}, not {came}"))
 }
 
-pub(super) fn unknown_key(span: Range<usize>, path: &str, key: &str, known: &[&str]) -> Problem {
-    let shown = if path.is_empty() { show_key(key) } else { format!("`{path}.{}`", super::super::words::key(key)) };
-    Problem::error("unknown-key", span, format!("unknown key {shown}")).help(suggest::help(key, known, show_key))
+pub(super) fn unknown_key(p: &mut Problems, entry: &Entry<'_, '_>, path: &str, known: &[&str]) {
+    let full = |name: &str| match path {
+        "" => show_key(name),
+        path => format!("`{path}.{}`", shortened(&key(name))),
+    };
+    p.add_with(|| {
+        Problem::error("unknown-key", entry.key_span.clone(), format!("unknown key {}", full(entry.key)))
+            .help(suggest::help(entry.key, known, full))
+    });
 }
 
 pub(super) fn table<'t, 'i>(p: &mut Problems, what: &str, node: &'t Node<'i>) -> Option<&'t DeTable<'i>> {
@@ -109,7 +115,7 @@ pub(super) fn word<W: Word>(p: &mut Problems, what: &str, node: &Node<'_>) -> Op
     let found = W::WORDS.iter().find(|(_, word)| *word == &**text).map(|(value, _)| *value);
     if found.is_none() {
         let known: Vec<&str> = W::WORDS.iter().map(|(_, word)| *word).collect();
-        p.add(unknown_word(what, text, &known, node));
+        unknown_word(p, what, text, &known, node);
     }
     found
 }
@@ -118,9 +124,11 @@ fn one_of<W>(words: &[(W, &str)]) -> String {
     format!("one of {}", words.iter().map(|(_, word)| quoted(word)).collect::<Vec<_>>().join(", "))
 }
 
-pub(super) fn unknown_word(what: &str, text: &str, known: &[&str], node: &Node<'_>) -> Problem {
-    Problem::error("bad-value", node.span(), format!("`{what}` cannot be {}", show(text)))
-        .help(suggest::help(text, known, quoted))
+pub(super) fn unknown_word(p: &mut Problems, what: &str, text: &str, known: &[&str], node: &Node<'_>) {
+    p.add_with(|| {
+        Problem::error("bad-value", node.span(), format!("`{what}` cannot be {}", show(text)))
+            .help(suggest::help(text, known, quoted))
+    });
 }
 
 /// The elements of a list.

@@ -7,7 +7,8 @@ use super::super::suggest;
 use super::super::words::{Word, quoted};
 use super::node::*;
 use super::template::{default_marker, room_for_marker, template};
-use super::{check_path, conditions, refuse_later_setting};
+use super::{conditions, refuse_later_setting};
+use crate::result::path::JsonPath;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
@@ -62,7 +63,7 @@ fn group(p: &mut Problems, entry: &Entry<'_, '_>, sets: &mut Vec<Set>) {
             Some(setting) => one(p, setting, &entry, sets),
             None => {
                 let known: Vec<&str> = members().collect();
-                p.add(unknown_key(entry.key_span, group, entry.key, &known));
+                unknown_key(p, &entry, group, &known);
             }
         }
     }
@@ -177,7 +178,7 @@ fn block_rule(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<BlockRule
     for entry in entries(table) {
         if entry.key != "*" && !entry.key.contains(['/', '*']) {
             let message = format!("{} is no pattern of a MIME type", show(entry.key));
-            let help = format!("a MIME type has a slash: {}", quoted(&format!("{}/*", entry.key)));
+            let help = format!("a MIME type has a slash: {}", quoted(&format!("*/{}", entry.key)));
             p.add(Problem::error("bad-pattern", entry.key_span, message).help(help));
             complete = false;
             continue;
@@ -228,24 +229,15 @@ fn meta_patterns(p: &mut Problems, setting: Setting, node: &Node<'_>) -> Option<
     })
 }
 
-fn paths(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<[Box<str>]>> {
-    each(list(p, what, "a list of JSONPaths", node)?, |element| {
-        let text = string(p, what, element)?;
-        match check_path(text) {
-            Ok(()) => Some(Box::from(text)),
-            Err(why) => {
-                p.add(Problem::error("bad-path", element.span(), format!("`{what}`: {why}")));
-                None
-            }
-        }
-    })
+fn paths(p: &mut Problems, what: &str, node: &Node<'_>) -> Option<Box<[JsonPath]>> {
+    each(list(p, what, "a list of JSONPaths", node)?, |element| conditions::json_path(p, what, element))
 }
 
 /// The entries of a table that knows these keys only.
 fn known_entries<'t, 'i>(p: &mut Problems, what: &str, known: &[&str], table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let (entries, unknown): (Vec<_>, Vec<_>) = entries(table).into_iter().partition(|entry| known.contains(&entry.key));
     for entry in unknown {
-        p.add(unknown_key(entry.key_span, what, entry.key, known));
+        unknown_key(p, &entry, what, known);
     }
     entries
 }
@@ -371,7 +363,7 @@ fn sanitize(p: &mut Problems, node: &Node<'_>) -> Option<Sanitize> {
             "tags" => sanitize.tags = true,
             "control" => sanitize.control = true,
             _ => {
-                p.add(unknown_word("sanitize", text, &Sanitize::WORDS, element));
+                unknown_word(p, "sanitize", text, &Sanitize::WORDS, element);
                 return None;
             }
         }

@@ -52,7 +52,14 @@ fn one_a_line(mistakes: &mut Vec<(Range<usize>, String)>, text: &str) {
 fn plain(message: &str) -> String {
     match message {
         "string values must be quoted, expected literal string" => "a string must stand in quotes".to_string(),
-        "duplicate key" => "this key is already set".to_string(),
+        message if message.starts_with("cannot recurse further") => "this is nested too deep".to_string(),
+        "duplicate key" => "this key or section is already there".to_string(),
+        message
+            if message.starts_with("invalid") && message.contains("string, expected `\"`")
+                || message.contains("string, expected `'`") =>
+        {
+            "this string is never closed".to_string()
+        }
         message => message.to_string(),
     }
 }
@@ -89,32 +96,28 @@ fn first_unclosed(root: &DeTable<'_>, mistakes: &[(Range<usize>, String)]) -> Op
 pub(super) fn report_newer_spellings(p: &mut Problems, text: &str) {
     let source = Source::new(text);
     let tokens = source.lex().into_vec();
-    let mut open: Vec<EventKind> = Vec::new();
+    // What is open, and whether it was already reported.
+    let mut open: Vec<(EventKind, bool)> = Vec::new();
     let mut last = EventKind::Newline;
     let mut comma = 0..0;
     let mut receiver = |event: Event| {
         let span = event.span().start()..event.span().end();
         let kind = event.kind();
-        let in_inline_table = open.last() == Some(&EventKind::InlineTableOpen);
         match kind {
-            EventKind::InlineTableOpen | EventKind::ArrayOpen => open.push(kind),
+            EventKind::InlineTableOpen | EventKind::ArrayOpen => open.push((kind, false)),
             EventKind::InlineTableClose | EventKind::ArrayClose => {
-                if in_inline_table && last == EventKind::ValueSep {
+                if let Some((EventKind::InlineTableOpen, false)) = open.pop()
+                    && last == EventKind::ValueSep
+                {
                     p.add(newer(comma.clone(), "a comma before the `}` of an inline table", "leave it out"));
                 }
-                open.pop();
             }
-            EventKind::Newline | EventKind::Comment if in_inline_table => {
-                // One report for a table that stands on several lines.
-                if last != EventKind::Newline {
-                    p.add(newer(
-                        span.clone(),
-                        "a line break in an inline table",
-                        "write it on one line or as a [table]",
-                    ));
+            EventKind::Newline | EventKind::Comment => {
+                if let Some((EventKind::InlineTableOpen, reported @ false)) = open.last_mut() {
+                    *reported = true;
+                    let help = "write it on one line or as a [table]";
+                    p.add(newer(span.clone(), "a line break or comment in an inline table", help));
                 }
-                last = EventKind::Newline;
-                return;
             }
             EventKind::ValueSep => comma = span.clone(),
             EventKind::Scalar | EventKind::SimpleKey

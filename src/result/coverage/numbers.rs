@@ -161,11 +161,13 @@ fn find_as_spelled(text: &[u8], json: &[u8], leaves: &mut Leaves) {
 fn stands_alone(text: &[u8], start: usize, end: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     let after = text.get(end..).unwrap_or_default();
-    let digit_follows = after.get(1).is_some_and(u8::is_ascii_digit);
-    !matches!(before.last(), Some(b'0'..=b'9' | b'.' | b'-' | b'+' | b'e'))
-        && !before.ends_with(MINUS)
-        && !matches!(after.first(), Some(b'0'..=b'9' | b'e'))
-        && !(after.first() == Some(&b'.') && digit_follows)
+    let goes_on = match after {
+        [b'0'..=b'9' | b'e', ..] => true,
+        [b'.', next, ..] => next.is_ascii_digit(),
+        _ => false,
+    };
+    let has_more_before = matches!(before.last(), Some(b'0'..=b'9' | b'.' | b'-' | b'+' | b'e'));
+    !goes_on && !has_more_before && !before.ends_with(MINUS)
 }
 
 const MINUS: &[u8] = "\u{2212}".as_bytes();
