@@ -108,7 +108,7 @@ impl Traits {
     pub const INNER_META: Traits = Traits(2);
     /// A member stands twice, in the block or in its resource.
     pub const REPEATED: Traits = Traits(4);
-    /// An optional member is null.
+    /// A member that may be absent is null, of the block, its resource or their annotations.
     pub const NULLS: Traits = Traits(8);
     /// It is no valid block of the type it names.
     pub const MALFORMED: Traits = Traits(16);
@@ -490,6 +490,7 @@ enum Part {
     Size,
     Annotations,
     Meta,
+    Icons,
     Resource,
     Other,
 }
@@ -508,6 +509,7 @@ fn part_of(name: &[u8]) -> Part {
         b"size" => Part::Size,
         b"annotations" => Part::Annotations,
         b"_meta" => Part::Meta,
+        b"icons" => Part::Icons,
         b"resource" => Part::Resource,
         _ => Part::Other,
     }
@@ -602,7 +604,7 @@ impl Parts {
                 self.resource = None;
                 fits = null;
             }
-            Part::Other => return,
+            Part::Icons | Part::Other => return,
         }
         // The last one counts, whatever stood there before.
         let bit = parts(&[part]);
@@ -615,10 +617,17 @@ impl Parts {
         match first {
             Some(b'n') => true,
             Some(b'{') => {
-                let audience = |(name, _): &(Span, Span)| name_is(name.of(bytes), "audience");
-                // The last one counts, as everywhere.
-                let audience = members(bytes, value).filter(audience).last();
-                audience.is_none_or(|(_, audience)| self.audience(audience, bytes))
+                let mut audience = None;
+                for (name, value) in members(bytes, value) {
+                    if value.of(bytes) == b"null" {
+                        self.traits.add(Traits::NULLS);
+                    }
+                    // The last one counts, as everywhere.
+                    if name_is(name.of(bytes), "audience") {
+                        audience = Some(value);
+                    }
+                }
+                audience.is_none_or(|audience| self.audience(audience, bytes))
             }
             _ => false,
         }
