@@ -321,8 +321,8 @@ impl<'a> Planner<'_, '_, 'a> {
     fn is_usable(&mut self, lane: Lane) -> bool {
         match lane {
             Lane::Content => self.content_is_usable(),
-            Lane::Structured | Lane::StructuredOnly => self.structured_is_usable(),
-            Lane::Both => self.content_is_usable() || self.structured_is_usable(),
+            Lane::Structured | Lane::StructuredOnly => self.structured_shows(),
+            Lane::Both => self.content_is_usable() || self.structured_shows(),
             Lane::Raw => !self.all_hidden,
             Lane::Whole | Lane::Nothing => true,
         }
@@ -351,11 +351,17 @@ impl<'a> Planner<'_, '_, 'a> {
         self.structured_value().is_some()
     }
 
+    /// Whether the structured value is usable, and more than a text block with nothing to see in it.
+    fn structured_shows(&mut self) -> bool {
+        let blank = string_inside(self.bytes, self.scan.structured).is_some_and(|text| is_blank(text.of(self.bytes)));
+        self.structured_is_usable() && !(blank && self.ask.structured_as() == As::Text)
+    }
+
     // ---- the lanes ---------------------------------------------------------------------------------------
 
     /// Lanes `content` and `both`: the visible blocks, then the structured value.
     fn content(&mut self, both: bool) {
-        let with_structured = both && self.structured_is_usable();
+        let with_structured = both && self.structured_shows();
         let shown = std::mem::take(&mut self.plan.shown);
         let left = |shown: &Shown| !shown.blank && !matches!(shown.form, ShownAs::Dropped);
         let drop_blank = (with_structured || shown.iter().any(left))
@@ -1026,4 +1032,23 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Engine, Request, Selection};
+
+    #[test]
+    fn a_blank_string_is_no_text_to_fall_back_on() {
+        let engine = Engine::builtin("sep-2200").unwrap();
+        let result = br#"{"content":[],"structuredContent":" \n"}"#;
+        let mut selection = Selection::new();
+        for (audience, expected) in [
+            ("model", r#"{"content":[{"type":"text","text":"(no output)"}]}"#),
+            ("code", r#"{"content":[],"structuredContent":" \n"}"#),
+        ] {
+            engine.select(&Request::new("s", "t", audience), result, &mut selection).unwrap();
+            assert_eq!(std::str::from_utf8(selection.json().unwrap_or(result)).unwrap(), expected, "{audience}");
+        }
+    }
 }
