@@ -43,13 +43,14 @@ const NOT_IN_THIS_VERSION: &[Later] = &[
     Later::Setting(Setting::TextIfJson, |value| matches!(value, Value::IfJson(IfJson::Rewrite))),
     Later::Setting(Setting::Limit, |value| !matches!(value, Value::Limit(None))),
     Later::Setting(Setting::Sanitize, |value| *value != Value::Sanitize(Sanitize::default())),
-    Later::Setting(Setting::Schema, |value| *value != Value::Schema(Schema::Off)),
     Later::Condition("path"),
     Later::Condition("meta_path"),
-    Later::Condition("schema_valid"),
 ];
 
 fn refuse_later_setting(p: &mut Problems, setting: Setting, value: &Value, span: Bytes<usize>) {
+    if matches!(value, Value::Schema(schema) if *schema != Schema::Off) {
+        refuse_without_schema(p, span.clone(), format!("`schema = {value}`"));
+    }
     let is_later = |later: &Later| matches!(later, Later::Setting(column, test) if *column == setting && test(value));
     if NOT_IN_THIS_VERSION.iter().any(is_later) {
         refuse_later(p, span, format!("`{} = {}`", setting.name(), shortened(&value.to_string())));
@@ -58,8 +59,21 @@ fn refuse_later_setting(p: &mut Problems, setting: Setting, value: &Value, span:
 
 fn refuse_later_condition(p: &mut Problems, condition: &Condition, span: Bytes<usize>) {
     let name = condition.name();
+    if matches!(condition, Condition::SchemaValid(_)) {
+        refuse_without_schema(p, span.clone(), format!("the condition `{name}`"));
+    }
     if NOT_IN_THIS_VERSION.iter().any(|later| matches!(later, Later::Condition(word) if *word == name)) {
         refuse_later(p, span, format!("the condition `{name}`"));
+    }
+}
+
+/// What needs the cargo feature `schema`, in a build without it.
+fn refuse_without_schema(p: &mut Problems, span: Bytes<usize>, what: String) {
+    if !cfg!(feature = "schema") {
+        p.add(
+            Problem::error("feature", span, format!("{what} needs the feature `schema`, which this build has not"))
+                .help("build with the feature `schema` (`cargo build --features schema`), or leave it out"),
+        );
     }
 }
 

@@ -11,4 +11,6 @@ pub mod meta_key;
 pub mod mirror;
 pub mod refusal;
 pub mod scan;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod text;

@@ -2,6 +2,7 @@
 //!
 //! Facts about blocks are measured on the blocks that the audience may see, as the server wrote them (design 4.2).
 
+use super::schema::{Conformity, conformity};
 use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
 use crate::result::compact::{CompactScratch, compact_into};
 use crate::result::coverage::{Coverage, Measured};
@@ -10,6 +11,7 @@ use crate::result::mirror::{MirrorScratch, Ways, mirror, text_is_json};
 use crate::result::scan::{Block, Scan};
 use crate::result::text::is_blank;
 use crate::table::Facts;
+use crate::table::route::Definition;
 
 /// Which blocks the audience may see.
 pub type Visible = [bool];
@@ -29,6 +31,8 @@ pub struct Known {
     pub text_json: Option<bool>,
     /// The ways looked for, and those found; canonical or not.
     pub mirror: [Option<(Ways, Ways)>; 2],
+    /// `Some(None)`: nothing to check, an error or a tool without `outputSchema`.
+    pub schema: Option<Option<Conformity>>,
     /// `Some(None)`: over budget.
     pub coverage: Option<Option<Measured>>,
 }
@@ -46,6 +50,7 @@ pub struct Scratch {
 pub struct Asked<'a> {
     pub bytes: &'a [u8],
     pub scan: &'a Scan,
+    pub definition: Option<&'a Definition>,
     pub visible: &'a Visible,
     pub known: &'a mut Known,
     pub scratch: &'a mut Scratch,
@@ -75,8 +80,11 @@ impl Facts for Asked<'_> {
             Condition::Coverage(ranges) => {
                 self.coverage().is_some_and(|measured| ranges.iter().any(|range| range.holds(measured.share())))
             }
+            Condition::SchemaValid(expected) => {
+                self.conformity().and_then(Conformity::holds).is_some_and(|valid| valid == *expected)
+            }
             // Not in this version: a policy that asks for them does not load.
-            Condition::MetaPath(_) | Condition::Path(_) | Condition::SchemaValid(_) => false,
+            Condition::MetaPath(_) | Condition::Path(_) => false,
             // Of the route: folded away before there is a result.
             Condition::Server(_)
             | Condition::Tool(_)
@@ -215,6 +223,14 @@ impl Asked<'_> {
         }
         let mirrored = found.block && ways.block || found.joined && ways.joined || found.wrapped && ways.wrapped;
         mirrored == wanted.expected
+    }
+
+    /// What the value is under the tool's `outputSchema`; `None`: an error, or no schema.
+    pub fn conformity(&mut self) -> Option<&Conformity> {
+        let failed = self.error();
+        let (bytes, scan, definition) = (self.bytes, self.scan, self.definition);
+        let check = || if failed { None } else { conformity(definition, scan.structured.of(bytes)) };
+        self.known.schema.get_or_insert_with(check).as_ref()
     }
 
     fn coverage(&mut self) -> Option<Measured> {

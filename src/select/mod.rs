@@ -12,6 +12,7 @@ mod meta;
 mod note;
 mod plan;
 mod record;
+mod schema;
 
 use crate::engine::Snapshot;
 use crate::error::{Error, Status};
@@ -103,11 +104,15 @@ impl Selection {
         let facts = Asked {
             bytes,
             scan: &self.scan,
+            definition: route.definition.as_ref(),
             visible: &self.visible,
             known: &mut self.known,
             scratch: &mut self.scratch,
         };
         let mut ask = Ask { decider, facts };
+        if let Some(refusal) = ask.judge_schema() {
+            return Err(refusal.into());
+        }
         Planner {
             ask: &mut ask,
             plan: &mut self.plan,

@@ -94,6 +94,8 @@ pub enum Why {
     /// No pattern of `meta.allow`, or one of `meta.deny`.
     Meta,
     MetaBlocks,
+    /// `schema = "unusable"`
+    Schema,
     /// No revision knows the member.
     Unknown,
 }
@@ -306,7 +308,7 @@ impl Planner<'_, '_, '_> {
     }
 
     fn structured_is_usable(&mut self) -> bool {
-        if self.all_hidden {
+        if self.all_hidden || self.ask.schema_withholds() {
             return false;
         }
         match self.ask.facts.structured() {
@@ -703,8 +705,14 @@ impl Planner<'_, '_, '_> {
         }
         let shows_structured = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Both | Lane::Raw);
         let structured = self.scan.structured;
-        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !(shows_structured && !self.all_hidden) {
-            let why = if self.all_hidden { Why::Annotations } else { Why::Lane };
+        let withheld = self.ask.schema_withholds();
+        let shown = shows_structured && !self.all_hidden && !withheld;
+        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !shown {
+            let why = match (self.all_hidden, withheld) {
+                (true, _) => Why::Annotations,
+                (false, true) => Why::Schema,
+                (false, false) => Why::Lane,
+            };
             self.plan.drop(What::Structured, structured, why);
         }
         let meta = self.scan.meta;
