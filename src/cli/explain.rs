@@ -269,7 +269,12 @@ impl Report<'_> {
             .map(|note| {
                 let count = note["count"].as_u64().unwrap_or_default();
                 let code = note["code"].as_str().unwrap_or_default();
-                if count > 1 { format!("{code} ({count} times)") } else { code.to_owned() }
+                let Some(message) = note["message"].as_str() else {
+                    return if count > 1 { format!("{code} ({count} times)") } else { code.to_owned() };
+                };
+                let path = note["path"].as_str().filter(|path| !path.is_empty());
+                let at = path.map(|path| format!(" at {}", one_line(path))).unwrap_or_default();
+                format!("{code}{at}: {}", one_line(message))
             })
             .collect();
         self.section("Notes", &lines);

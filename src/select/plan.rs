@@ -106,6 +106,8 @@ pub enum Why {
     Limit,
     /// `structured.pick` and `structured.omit` leave nothing of it.
     Projection,
+    /// `schema = "unusable"`
+    Schema,
     /// No revision knows the member.
     Unknown,
 }
@@ -345,7 +347,7 @@ impl<'a> Planner<'_, '_, 'a> {
     }
 
     fn structured_is_usable(&mut self) -> bool {
-        if self.all_hidden {
+        if self.all_hidden || self.ask.schema_withholds() {
             return false;
         }
         self.structured_value().is_some()
@@ -928,8 +930,14 @@ impl<'a> Planner<'_, '_, 'a> {
         }
         let shows_structured = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Both | Lane::Raw);
         let structured = self.scan.structured;
-        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !(shows_structured && !self.all_hidden) {
-            let why = if self.all_hidden { Why::Annotations } else { Why::Lane };
+        let withheld = self.ask.schema_withholds();
+        let shown = shows_structured && !self.all_hidden && !withheld;
+        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !shown {
+            let why = match (self.all_hidden, withheld) {
+                (true, _) => Why::Annotations,
+                (false, true) => Why::Schema,
+                (false, false) => Why::Lane,
+            };
             self.plan.drop(What::Structured, structured, why);
         }
         let meta = self.scan.meta;
