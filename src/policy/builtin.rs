@@ -8,6 +8,10 @@ pub const BUILTINS: &[(&str, &str)] = &[
     ("openai-apps", include_str!("../../rules/openai-apps.toml")),
     ("raw", include_str!("../../rules/raw.toml")),
     ("sep-3279-preview", include_str!("../../rules/sep-3279-preview.toml")),
+    ("kimi-code-2026-08-04", include_str!("../../rules/kimi-code-2026-08-04.toml")),
+    ("kimi-code-size-ratio", include_str!("../../rules/kimi-code-size-ratio.toml")),
+    ("kimi-code-2026-08-25", include_str!("../../rules/kimi-code-2026-08-25.toml")),
+    ("kimi-code-2026-09-08", include_str!("../../rules/kimi-code-2026-09-08.toml")),
     ("text-only", include_str!("../../rules/text-only.toml")),
 ];
 

@@ -331,7 +331,7 @@ impl<'a> Planner<'_, '_, 'a> {
     fn content_is_usable(&mut self) -> bool {
         let usable = self.ask.usable();
         if usable == Usable::Any {
-            return !self.plan.shown.is_empty();
+            return self.plan.shown.iter().any(|shown| !matches!(shown.form, ShownAs::Dropped));
         }
         self.plan.shown.iter().any(|shown| match shown.form {
             ShownAs::Dropped => false,
