@@ -24,8 +24,6 @@ enum Stated {
     BlobWithoutType,
     /// A structured 0, "" or false is nothing to Python's `if`; a scalar is a value here.
     FalsyScalar,
-    /// The structured value stands in front there, and where the first text block stood here.
-    InFront,
     /// `1` and `1.0` are two values there, one number here.
     NumberSpelling,
 }
@@ -33,46 +31,46 @@ enum Stated {
 #[test]
 fn openai_agents() {
     use Stated::*;
-    check("openai-agents", "openai-agents-0.24.0", &[], 0, &[(RefusedBySdk, 0)], 0);
+    check("openai-agents", "openai-agents-0.24.0", &[], 718, &[(RefusedBySdk, 16)], 690);
 }
 
 #[test]
 fn openai_agents_with_its_flag() {
     use Stated::*;
     let flag = [("use_structured_content", "true")];
-    check("openai-agents", "openai-agents-structured-0.24.0", &flag, 0, &[(RefusedBySdk, 0), (FalsyScalar, 0)], 0);
+    check("openai-agents", "openai-agents-structured-0.24.0", &flag, 714, &[(RefusedBySdk, 16), (FalsyScalar, 4)], 469);
 }
 
 #[test]
 fn pydantic_ai() {
     use Stated::*;
-    check("pydantic-ai", "pydantic-ai-2.68.0", &[], 0, &[(RefusedBySdk, 0)], 0);
+    check("pydantic-ai", "pydantic-ai-2.68.0", &[], 718, &[(RefusedBySdk, 16)], 643);
 }
 
 #[test]
 fn langchain() {
     use Stated::*;
-    check("langchain", "langchain-mcp-adapters-0.3.2", &[], 0, &[(RefusedBySdk, 0), (HostRaises, 0)], 0);
+    check("langchain", "langchain-mcp-adapters-0.3.2", &[], 704, &[(RefusedBySdk, 25), (HostRaises, 5)], 697);
 }
 
 #[test]
 fn anthropic_sdk() {
     use Stated::*;
-    let stated = [(RefusedBySdk, 0), (HostRaises, 0), (BlobWithoutType, 0)];
-    check("anthropic-sdk", "anthropic-sdk-2.14.0", &[], 0, &stated, 0);
+    let stated = [(RefusedBySdk, 16), (HostRaises, 19), (BlobWithoutType, 1)];
+    check("anthropic-sdk", "anthropic-sdk-2.14.0", &[], 698, &stated, 688);
 }
 
 #[test]
 fn fast_agent() {
     use Stated::*;
-    check("fast-agent", "fast-agent-0.10.48", &[], 0, &[(RefusedBySdk, 0), (InFront, 0)], 0);
+    check("fast-agent", "fast-agent-0.10.48", &[], 718, &[(RefusedBySdk, 16)], 704);
 }
 
 #[test]
 fn open_webui() {
     use Stated::*;
-    let stated = [(RefusedBySdk, 0), (HostRaises, 0), (NumberSpelling, 0)];
-    check("open-webui", "open-webui-0.12.4", &[], 0, &stated, 0);
+    let stated = [(RefusedBySdk, 16), (HostRaises, 5), (NumberSpelling, 1)];
+    check("open-webui", "open-webui-0.12.4", &[], 712, &stated, 316);
 }
 
 /// What a model is shown, in a form that both sides can be brought to.
@@ -85,7 +83,14 @@ struct Shown {
 
 /// Runs a preset on every recorded line: as many must agree as said, as many differ for each reason, and as many of those that
 /// agree have the very same texts.
-fn check(preset: &str, file: &str, labels: &[(&str, &str)], agree: usize, differing: &[(Stated, usize)], spelled: usize) {
+fn check(
+    preset: &str,
+    file: &str,
+    labels: &[(&str, &str)],
+    agree: usize,
+    differing: &[(Stated, usize)],
+    spelled: usize,
+) {
     let Some(recorded) = Recorded::find() else { return };
     let engine = Engine::open(format!("rules/{preset}.toml")).unwrap(); // DEV
     let mut request = Request::new("server", "tool", "model");
@@ -106,7 +111,8 @@ fn check(preset: &str, file: &str, labels: &[(&str, &str)], agree: usize, differ
         let wanted = host_shows(&line, preset);
         let found = match engine.select(&request, &result, &mut selection) {
             Ok(status) => {
-                let output = if status == Status::Changed { selection.json().unwrap().to_vec() } else { result.clone() };
+                let output =
+                    if status == Status::Changed { selection.json().unwrap().to_vec() } else { result.clone() };
                 Some((preset_shows(&selection, &result, &output, preset), texts(&output)))
             }
             Err(_) => None,
@@ -245,8 +251,11 @@ fn reason(line: &Value, result: &[u8], wanted: &Shown, found: Option<&Shown>) ->
     let result: Value = serde_json::from_slice(result).unwrap();
     let structured = &result["structuredContent"];
     let source = |index: i64| &result["content"][index as usize];
-    let is_untyped = |index: i64| index >= 0 && source(index)["resource"].get("blob").is_some()
-        && source(index)["resource"].get("mimeType").is_none();
+    let is_untyped = |index: i64| {
+        index >= 0
+            && source(index)["resource"].get("blob").is_some()
+            && source(index)["resource"].get("mimeType").is_none()
+    };
     if wanted.blocks.len() == found.blocks.len()
         && wanted.blocks.iter().zip(&found.blocks).all(|(w, f)| w == f || w.0 == f.0 && is_untyped(w.0))
     {
@@ -255,14 +264,11 @@ fn reason(line: &Value, result: &[u8], wanted: &Shown, found: Option<&Shown>) ->
     if [Value::from(0), Value::from(""), Value::from(false)].contains(structured) && found.lane == "structured" {
         return Some(Stated::FalsyScalar);
     }
-    let mut front = found.blocks.iter().collect::<Vec<_>>();
-    front.sort_by_key(|(index, _)| *index >= 0);
-    if wanted.lane == found.lane && front == wanted.blocks.iter().collect::<Vec<_>>() {
-        return Some(Stated::InFront);
-    }
     let copy = || {
         let texts = result["content"].as_array().unwrap().iter().filter_map(|block| block["text"].as_str());
-        texts.filter_map(|text| serde_json::from_str::<Value>(text).ok()).any(|text| same_but_for_spelling(&text, structured))
+        texts
+            .filter_map(|text| serde_json::from_str::<Value>(text).ok())
+            .any(|text| same_but_for_spelling(&text, structured))
     };
     if (wanted.lane.as_str(), found.lane.as_str()) == ("both", "content") && copy() {
         return Some(Stated::NumberSpelling);
