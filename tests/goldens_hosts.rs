@@ -92,7 +92,7 @@ fn check(
     spelled: usize,
 ) {
     let Some(recorded) = Recorded::find() else { return };
-    let engine = Engine::open(format!("rules/{preset}.toml")).unwrap(); // DEV
+    let engine = Engine::builtin(preset).unwrap();
     let mut request = Request::new("server", "tool", "model");
     for (name, value) in labels {
         request.set_label(name, value);
@@ -135,6 +135,10 @@ fn check(
     }
     assert!(unstated.is_empty(), "\n{unstated}");
     assert_eq!((agreed, &count[..], same_texts), (agree, differing, spelled), "{preset}");
+    let row = format!("| `{preset}`");
+    let figures = format!("| {agreed} | {same_texts} | ");
+    let page = include_str!("../docs/presets.md");
+    assert!(page.split('\n').any(|line| line.starts_with(&row) && line.contains(&figures)), "{figures}");
 }
 
 // ---- what the host was recorded to show --------------------------------------------------------------------------
