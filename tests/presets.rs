@@ -43,6 +43,7 @@ fn the_first_line_says_what_a_built_in_is() {
     }
     for name in HOSTS {
         let (_, text) = BUILTINS.iter().find(|(known, _)| *known == name).unwrap();
+        assert!(text.lines().next().unwrap().ends_with('.'), "{name}: the first line is no whole sentence");
         let head = text.split("\nversion").next().unwrap();
         for needed in ["Taken from ", "election", "Left to the host: "] {
             assert!(head.contains(needed), "the head of {name} lacks {needed:?}");
