@@ -81,8 +81,8 @@ fn check(preset: &str, expected: usize, differing: &[(Stated, usize)]) {
     let mut stated: BTreeMap<Stated, Vec<String>> = BTreeMap::new();
     let mut unstated = String::new();
     for line in recorded.goldens(&format!("kimi-code/{preset}.jsonl")) {
-        let has_flag = |flag: &&str| line["flags"].as_array().is_some_and(|flags| flags.iter().any(|f| f == *flag));
-        if line.get("throws").is_some() || NOT_PROMISED.iter().any(|flag| has_flag(&flag)) {
+        let has_flag = |flag: &str| line["flags"].as_array().is_some_and(|flags| flags.iter().any(|f| f == flag));
+        if line.get("throws").is_some() || NOT_PROMISED.iter().any(|flag| has_flag(flag)) {
             continue;
         }
         let case = line["case"].as_str().unwrap();

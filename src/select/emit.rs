@@ -218,8 +218,11 @@ fn write_members(
     out: &mut Vec<u8>,
     mut write: impl FnMut(&[u8], Span, &mut Vec<u8>),
 ) {
+    // `text` and `blob`: a resource has one of them, the other may be null.
     let optional = |name: &[u8]| {
-        ["annotations", "_meta", "mimeType", "title", "description", "size", "icons"].iter().any(|n| name_is(name, n))
+        ["annotations", "_meta", "mimeType", "title", "description", "size", "icons", "text", "blob"]
+            .iter()
+            .any(|n| name_is(name, n))
     };
     let mut kept: Vec<(Span, Span)> = members(bytes, object).collect();
     if traits.has(Traits::REPEATED) {
