@@ -12,6 +12,7 @@ use recorded::Recorded;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Why what is shown may differ from what the host was recorded to show.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -91,7 +92,7 @@ fn check(
     differing: &[(Stated, usize)],
     spelled: usize,
 ) {
-    let Some(recorded) = Recorded::find() else { return };
+    let Some(recorded) = find() else { return };
     let engine = Engine::builtin(preset).unwrap();
     let mut request = Request::new("server", "tool", "model");
     for (name, value) in labels {
@@ -139,6 +140,19 @@ fn check(
     let figures = format!("| {agreed} | {same_texts} | ");
     let page = include_str!("../docs/presets.md");
     assert!(page.split('\n').any(|line| line.starts_with(&row) && line.contains(&figures)), "{figures}");
+}
+
+/// The recordings; those of hosts may be missing where recorded results are there.
+fn find() -> Option<Recorded> {
+    let recorded = Recorded::find()?;
+    let corpus = std::env::var_os("MCP_SELECT_CORPUS").map_or("../shared/corpus".into(), PathBuf::from);
+    let goldens = corpus.parent()?.join("goldens/hosts");
+    if goldens.is_dir() {
+        return Some(recorded);
+    }
+    assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "no recorded outputs in {}", goldens.display());
+    eprintln!("skipped: no recorded outputs in {}", goldens.display());
+    None
 }
 
 // ---- what the host was recorded to show --------------------------------------------------------------------------
