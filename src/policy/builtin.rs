@@ -12,6 +12,15 @@ pub const BUILTINS: &[(&str, &str)] = &[
     ("kimi-code-size-ratio", include_str!("../../rules/kimi-code-size-ratio.toml")),
     ("kimi-code-2026-08-25", include_str!("../../rules/kimi-code-2026-08-25.toml")),
     ("kimi-code-2026-09-08", include_str!("../../rules/kimi-code-2026-09-08.toml")),
+    ("codex", include_str!("../../rules/codex.toml")),
+    ("vscode", include_str!("../../rules/vscode.toml")),
+    ("opencode", include_str!("../../rules/opencode.toml")),
+    ("openai-agents", include_str!("../../rules/openai-agents.toml")),
+    ("pydantic-ai", include_str!("../../rules/pydantic-ai.toml")),
+    ("langchain", include_str!("../../rules/langchain.toml")),
+    ("anthropic-sdk", include_str!("../../rules/anthropic-sdk.toml")),
+    ("fast-agent", include_str!("../../rules/fast-agent.toml")),
+    ("open-webui", include_str!("../../rules/open-webui.toml")),
     ("text-only", include_str!("../../rules/text-only.toml")),
 ];
 
