@@ -881,7 +881,7 @@ impl<'a> Planner<'_, '_, 'a> {
     /// The value with a short note for each string that a visible block carries as its data anyway.
     fn without_media(&self, value: &[u8]) -> Cow<'a, [u8]> {
         let carried: Vec<(&Block, Cow<str>)> = self
-            .visible_blocks()
+            .carriers()
             .filter_map(|block| Some((block, text_of(string_inside(self.bytes, block.data)?.of(self.bytes)))))
             .filter(|(_, data)| !data.is_empty())
             .collect();
@@ -896,8 +896,11 @@ impl<'a> Planner<'_, '_, 'a> {
         .into()
     }
 
-    fn visible_blocks(&self) -> impl Iterator<Item = &Block> {
-        self.scan.blocks.iter().zip(self.visible).filter_map(|(block, visible)| visible.then_some(block))
+    /// The blocks of the output that carry data, each as it came.
+    fn carriers(&self) -> impl Iterator<Item = &Block> {
+        let blocks = self.plan.items.iter().filter(|item| matches!(item.form, Form::Block));
+        let blocks = blocks.filter_map(|item| self.scan.blocks.get(item.source? as usize));
+        blocks.filter(|block| !block.data.is_absent())
     }
 
     // ---- _meta and the rest ------------------------------------------------------------------------------
