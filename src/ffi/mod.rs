@@ -114,6 +114,8 @@ fn forget(payload: Box<dyn Any + Send>) {
 /// The error object of a panic: with its message when that can be had, else one that exists already.
 fn after_panic(payload: Box<dyn Any + Send>) -> error::Handle {
     let told = catch_unwind(AssertUnwindSafe(|| {
+        #[cfg(feature = "test-panic")]
+        test_panic::refuse(&*payload);
         let said = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(|s| &**s));
         let said: String = said.unwrap_or("no message").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let message = format!("internal: a panic was caught: {said}; this is a bug in mcp-select, please report it");
