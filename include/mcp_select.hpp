@@ -12,7 +12,7 @@
 //
 // Every call that can fail has two forms. `open` throws an Error; `try_open` never throws one: it gives a Result, or, where
 // there is nothing to give, a Status (below 0: an error) and the Error through a pointer that may be null. Without exceptions
-// (-fno-exceptions) only the second form is there.
+// (-fno-exceptions) only the second form is there. Memory that runs out is std::bad_alloc in both.
 //
 // The conventions of mcp_select.h hold: `const` methods may be called from many threads at once, others by one. A view
 // belongs to its object and is valid until that is destroyed, moved from, or used by a method that is not `const`.
@@ -141,8 +141,10 @@ class Error : public std::exception {
         said->message = detail::view(bytes, size);
       }
       if (const std::uint8_t *bytes = mcp_select_error_json(owned.get(), &size)) said->json = detail::view(bytes, size);
+    } else if (status == MCP_SELECT_ERR_ARGUMENT) {
+      said->message = "bad-argument: an object is null or was moved from, or what was handed in does not fit";
     } else {
-      said->message = "bad-argument: an object is null or was moved from, or a number is no enumerator";
+      said->message = "internal: the call failed and said no more";
     }
     said_ = std::move(said);
   }
@@ -199,18 +201,23 @@ class Result {
 
 namespace detail {
 
-// The end of a `try_` form without an object.
-inline Status report(std::int32_t status, mcp_select_error *raw, Error *error) {
-  if (status < 0) {
-    Handle<mcp_select_error> owned(raw);
-    if (error != nullptr) *error = Error(status, owned.release());
-  }
+// A `try_` form without an object: `call` is given the place for its error, which is nowhere when nobody asks for it.
+template <class Call>
+Status report(Error *error, Call call) {
+  mcp_select_error *raw = nullptr;
+  const std::int32_t status = call(error == nullptr ? nullptr : &raw);
+  if (status < 0 && error != nullptr) *error = Error(status, raw);
   return static_cast<Status>(status);
 }
 
-// Where the C interface shall put its error: nowhere, when nobody asked for it.
-inline mcp_select_error **place(mcp_select_error *&raw, Error *error) noexcept {
-  return error == nullptr ? nullptr : &raw;
+// A maker: the object, or the Error.
+template <class T, class Raw, class Call>
+Result<T> make(Call call) {
+  Raw *object = nullptr;
+  mcp_select_error *raw = nullptr;
+  const std::int32_t status = call(&object, &raw);
+  if (status < 0) return Error(status, raw);
+  return T(object);
 }
 
 #if MCP_SELECT_THROWS
@@ -265,62 +272,55 @@ class Request {
 
   // `server` is the host's own connection id, never the name that a server gives itself.
   static Result<Request> try_make(std::string_view server, std::string_view tool, std::string_view audience) {
-    mcp_select_request *request = nullptr;
-    mcp_select_error *error = nullptr;
-    const std::int32_t status =
-        mcp_select_request_new(detail::data(server), server.size(), detail::data(tool), tool.size(),
-                               detail::data(audience), audience.size(), &request, &error);
-    if (status < 0) return Error(status, error);
-    return Request(request);
+    return detail::make<Request, mcp_select_request>([&](auto out, auto err) {
+      return mcp_select_request_new(detail::data(server), server.size(), detail::data(tool), tool.size(),
+                                    detail::data(audience), audience.size(), out, err);
+    });
   }
 
   // The same route for another audience; empty: for the same one, to be edited while the first stays in use.
   Result<Request> try_clone(std::string_view audience = {}) const {
-    mcp_select_request *request = nullptr;
-    mcp_select_error *error = nullptr;
-    const std::int32_t status =
-        mcp_select_request_clone(get(), detail::data(audience), audience.size(), &request, &error);
-    if (status < 0) return Error(status, error);
-    return Request(request);
+    return detail::make<Request, mcp_select_request>([&](auto out, auto err) {
+      return mcp_select_request_clone(get(), detail::data(audience), audience.size(), out, err);
+    });
   }
 
   // The protocol revision that was agreed, YYYY-MM-DD.
   Status try_set_revision(std::string_view revision, Error *error = nullptr) {
-    mcp_select_error *raw = nullptr;
-    return detail::report(mcp_select_request_set_revision(get(), detail::data(revision), revision.size(),
-                                                          detail::place(raw, error)),
-                          raw, error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_request_set_revision(get(), detail::data(revision), revision.size(), err);
+    });
   }
 
   // The tool's object out of tools/list as JSON; nothing takes it away.
   Status try_set_tool_definition(std::optional<std::string_view> tool, Error *error = nullptr) {
-    mcp_select_error *raw = nullptr;
     // An empty text is no definition, but it is one that was given.
     const std::uint8_t *data = !tool ? nullptr : detail::data(tool->data() == nullptr ? std::string_view("") : *tool);
-    return detail::report(
-        mcp_select_request_set_tool_definition(get(), data, tool ? tool->size() : 0, detail::place(raw, error)), raw,
-        error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_request_set_tool_definition(get(), data, tool ? tool->size() : 0, err);
+    });
   }
 
   // An extension that was negotiated.
   Status try_add_extension(std::string_view extension, Error *error = nullptr) {
-    mcp_select_error *raw = nullptr;
-    return detail::report(mcp_select_request_add_extension(get(), detail::data(extension), extension.size(),
-                                                           detail::place(raw, error)),
-                          raw, error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_request_add_extension(get(), detail::data(extension), extension.size(), err);
+    });
   }
 
   // A fact that only the host knows, for `when = { label.NAME = PATTERN }`.
   Status try_set_label(std::string_view name, std::string_view value, Error *error = nullptr) {
-    mcp_select_error *raw = nullptr;
-    return detail::report(mcp_select_request_set_label(get(), detail::data(name), name.size(), detail::data(value),
-                                                       value.size(), detail::place(raw, error)),
-                          raw, error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_request_set_label(get(), detail::data(name), name.size(), detail::data(value), value.size(),
+                                          err);
+    });
   }
 
   // What the bytes will be.
   Status try_set_input(Input input, Error *error = nullptr) {
-    return detail::report(mcp_select_request_set_input(get(), static_cast<std::int32_t>(input)), nullptr, error);
+    return detail::report(error, [&](auto) {
+      return mcp_select_request_set_input(get(), static_cast<std::int32_t>(input));
+    });
   }
 
 #if MCP_SELECT_THROWS
@@ -387,7 +387,7 @@ class Selection {
     const std::int32_t status = mcp_select_selection_text(get(), detail::data(result), result.size(),
                                                           detail::data(separator), separator.size(), &bytes, &size);
     if (status >= 0) text = detail::view(bytes, size);
-    return detail::report(status, nullptr, error);
+    return detail::report(error, [&](auto) { return status; });
   }
 #if MCP_SELECT_THROWS
   std::string_view text(std::string_view result, std::string_view separator = "\n") {
@@ -443,23 +443,23 @@ class Engine {
   // Selects what the request's audience sees of a result.
   Status try_select(const Request &request, std::string_view result, Selection &selection,
                     Error *error = nullptr) const {
-    mcp_select_error *raw = nullptr;
-    return detail::report(mcp_select_result(get(), request.get(), detail::data(result), result.size(),
-                                            selection.get(), detail::place(raw, error)),
-                          raw, error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_result(get(), request.get(), detail::data(result), result.size(), selection.get(), err);
+    });
   }
 
   // Reads the files now: Status::changed or Status::unchanged; on an error the last good policy stays.
   Status try_reload(Error *error = nullptr) const {
-    mcp_select_error *raw = nullptr;
-    return detail::report(mcp_select_engine_reload(get(), detail::place(raw, error)), raw, error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_engine_reload(get(), err);
+    });
   }
 
   // Swaps in the policy in these bytes; the files are forgotten.
   Status try_replace(std::string_view policy, Error *error = nullptr) const {
-    mcp_select_error *raw = nullptr;
-    return detail::report(
-        mcp_select_engine_replace(get(), detail::data(policy), policy.size(), detail::place(raw, error)), raw, error);
+    return detail::report(error, [&](auto err) {
+      return mcp_select_engine_replace(get(), detail::data(policy), policy.size(), err);
+    });
   }
 
   // How often a selection may look at the files, in milliseconds; 0: never.
@@ -471,20 +471,16 @@ class Engine {
 
   // Of the policy in force, as JSON.
   Result<Text> try_diagnostics() const {
-    mcp_select_text *text = nullptr;
-    mcp_select_error *error = nullptr;
-    const std::int32_t status = mcp_select_engine_diagnostics(get(), &text, &error);
-    if (status < 0) return Error(status, error);
-    return Text(text);
+    return detail::make<Text, mcp_select_text>([&](auto out, auto err) {
+      return mcp_select_engine_diagnostics(get(), out, err);
+    });
   }
 
   // The decision table of one route, as JSON.
   Result<Text> try_table(const Request &request) const {
-    mcp_select_text *text = nullptr;
-    mcp_select_error *error = nullptr;
-    const std::int32_t status = mcp_select_engine_table(get(), request.get(), &text, &error);
-    if (status < 0) return Error(status, error);
-    return Text(text);
+    return detail::make<Text, mcp_select_text>([&](auto out, auto err) {
+      return mcp_select_engine_table(get(), request.get(), out, err);
+    });
   }
 
 #if MCP_SELECT_THROWS
@@ -509,11 +505,9 @@ class Engine {
  private:
   template <class Maker>
   static Result<Engine> made(std::string_view text, Maker maker) {
-    mcp_select_engine *engine = nullptr;
-    mcp_select_error *error = nullptr;
-    const std::int32_t status = maker(detail::data(text), text.size(), &engine, &error);
-    if (status < 0) return Error(status, error);
-    return Engine(engine);
+    return detail::make<Engine, mcp_select_engine>([&](auto out, auto err) {
+      return maker(detail::data(text), text.size(), out, err);
+    });
   }
 
   detail::Handle<mcp_select_engine> handle_;

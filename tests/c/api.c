@@ -124,7 +124,7 @@ static void engines(const char *folder) {
   BAD(mcp_select_engine_replace(engine, NULL, 1, &error), "policy is NULL");
   BAD(mcp_select_engine_replace(engine, (const uint8_t *)"x", TOO_LONG, &error), "PTRDIFF_MAX");
   FAILS(mcp_select_engine_replace(engine, NOTHING, &error), MCP_SELECT_ERR_POLICY_EMPTY, "empty-policy");
-  FAILS(mcp_select_engine_replace(engine, TEXT("versoin = 1\n"), &error), MCP_SELECT_ERR_POLICY, "versoin");
+  FAILS(mcp_select_engine_replace(engine, TEXT("version = 1\nordr = 1\n"), &error), MCP_SELECT_ERR_POLICY, "ordr");
   CHECK(mcp_select_engine_generation(engine) == 2);
   CHECK(mcp_select_engine_replace(engine, TEXT("version = 1\nextends = \"raw\"\n"), &error) == 0);
   CHECK(mcp_select_engine_generation(engine) == 3);
@@ -378,7 +378,7 @@ static void selections(void) {
     CHECK(is_empty(buffer));
     CHECK(mcp_select_result(engine, route, input, strlen(refused[i].input), buffer, NULL) == refused[i].status);
   }
-  CHECK(mcp_select_result(engine, route, TEXT("{\"resultType\":\"input_required\"}"), buffer, NULL) ==
+  CHECK(mcp_select_result(engine, route, TEXT("{\"resultType\":\"input_required\",\"inputRequests\":{}}"), buffer, NULL) ==
         MCP_SELECT_NOT_FOR_READERS);
   FAILS(mcp_select_result(engine, stranger, TEXT(BOTH), buffer, &error), MCP_SELECT_ERR_AUDIENCE, "stranger");
   CHECK(is_empty(buffer));

@@ -50,38 +50,34 @@ static void compare_error(const test_case *test, int32_t status, mcp_select_erro
   mcp_select_error_free(error);
 }
 
-static void prepare(const test_case *test, mcp_select_request **out) {
-  mcp_select_error *error = NULL;
-  mcp_select_request *route = NULL;
+/* The request of a case; a status < 0 and the error when it cannot be made. */
+static int32_t prepare(const test_case *test, mcp_select_request **out, mcp_select_error **error) {
   size_t i, start;
-  must(mcp_select_request_new(data(test->server), test->server.len, data(test->tool), test->tool.len,
-                              data(test->audience), test->audience.len, &route, &error),
-       error, __LINE__);
-  if (test->revision.len > 0) {
-    must(mcp_select_request_set_revision(route, data(test->revision), test->revision.len, &error), error, __LINE__);
+  int32_t status = mcp_select_request_new(data(test->server), test->server.len, data(test->tool), test->tool.len,
+                                          data(test->audience), test->audience.len, out, error);
+  if (status >= 0 && test->revision.len > 0) {
+    status = mcp_select_request_set_revision(*out, data(test->revision), test->revision.len, error);
   }
-  if (test->definition.len > 0) {
-    must(mcp_select_request_set_tool_definition(route, data(test->definition), test->definition.len, &error), error,
-         __LINE__);
+  if (status >= 0 && test->definition.len > 0) {
+    status = mcp_select_request_set_tool_definition(*out, data(test->definition), test->definition.len, error);
   }
   CHECK(test->name_count == test->label_count && test->value_count == test->label_count);
-  for (i = 0; i < test->label_count; i++) {
-    must(mcp_select_request_set_label(route, data(test->label_names[i]), test->label_names[i].len,
-                                      data(test->label_values[i]), test->label_values[i].len, &error),
-         error, __LINE__);
+  for (i = 0; status >= 0 && i < test->label_count; i++) {
+    status = mcp_select_request_set_label(*out, data(test->label_names[i]), test->label_names[i].len,
+                                          data(test->label_values[i]), test->label_values[i].len, error);
   }
-  for (start = i = 0; i <= test->extensions.len; i++) {
+  for (start = i = 0; status >= 0 && i <= test->extensions.len; i++) {
     if (i == test->extensions.len || test->extensions.bytes[i] == '\n') {
-      if (i > start) {
-        must(mcp_select_request_add_extension(route, data(test->extensions) + start, i - start, &error), error, __LINE__);
-      }
+      if (i > start) status = mcp_select_request_add_extension(*out, data(test->extensions) + start, i - start, error);
       start = i + 1;
     }
   }
   CHECK(equal(test->input, "result") || equal(test->input, "sampling"));
-  CHECK(mcp_select_request_set_input(
-            route, equal(test->input, "sampling") ? MCP_SELECT_INPUT_SAMPLING : MCP_SELECT_INPUT_RESULT) == 0);
-  *out = route;
+  if (status >= 0) {
+    status = mcp_select_request_set_input(
+        *out, equal(test->input, "sampling") ? MCP_SELECT_INPUT_SAMPLING : MCP_SELECT_INPUT_RESULT);
+  }
+  return status;
 }
 
 static void run(const test_case *test, mcp_select_selection *selection) {
@@ -97,11 +93,13 @@ static void run(const test_case *test, mcp_select_selection *selection) {
   status = equal(test->policy_kind, "builtin")
                ? mcp_select_engine_builtin(data(test->policy), test->policy.len, &engine, &error)
                : mcp_select_engine_new(data(test->policy), test->policy.len, &engine, &error);
+  if (status >= 0) status = prepare(test, &route, &error);
   if (status < 0) {
     compare_error(test, status, error);
+    mcp_select_request_free(route);
+    mcp_select_engine_free(engine);
     return;
   }
-  prepare(test, &route);
 
   /* In memory of just this size, so that a checker sees a read past its end. */
   copy = malloc(test->result.len > 0 ? test->result.len : 1);
