@@ -106,7 +106,7 @@ impl Traits {
     pub const META: Traits = Traits(1);
     /// The resource inside it has a `_meta`.
     pub const INNER_META: Traits = Traits(2);
-    /// A member stands twice, in the block or in its resource.
+    /// A member stands twice, in the block, its resource or their annotations.
     pub const REPEATED: Traits = Traits(4);
     /// A member that may be absent is null, of the block, its resource or their annotations.
     pub const NULLS: Traits = Traits(8);
@@ -623,8 +623,8 @@ impl Parts {
                         self.traits.add(Traits::NULLS);
                     }
                     // The last one counts, as everywhere.
-                    if name_is(name.of(bytes), "audience") {
-                        audience = Some(value);
+                    if name_is(name.of(bytes), "audience") && audience.replace(value).is_some() {
+                        self.traits.add(Traits::REPEATED);
                     }
                 }
                 audience.is_none_or(|audience| self.audience(audience, bytes))

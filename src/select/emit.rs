@@ -205,12 +205,12 @@ pub fn rewrite_block(bytes: &[u8], block: &Block, keys: Option<&Keys>, text: Opt
                 }
                 write_name(name, out);
                 if name_is(name, "annotations") && is_object(value) {
-                    return write_annotations(bytes, value, traits, out);
+                    return write_annotations(bytes, value, out);
                 }
                 write_value(bytes, name, value, text.filter(|_| embedded), out);
             });
         } else if name_is(name, "annotations") && is_object(value) {
-            write_annotations(bytes, value, traits, out);
+            write_annotations(bytes, value, out);
         } else {
             write_value(bytes, name, value, text.filter(|_| !embedded), out);
         }
@@ -222,8 +222,10 @@ const OPTIONAL: &[&str] = &["annotations", "_meta", "mimeType", "title", "descri
 /// Of the resource inside it: it has `text` or `blob`.
 const OPTIONAL_INSIDE: &[&str] = &["annotations", "_meta", "mimeType", "text", "blob"];
 
-fn write_annotations(bytes: &[u8], annotations: Span, traits: Traits, out: &mut Vec<u8>) {
-    write_members(bytes, annotations, traits, &["audience", "priority", "lastModified"], out, |name, value, out| {
+fn write_annotations(bytes: &[u8], annotations: Span, out: &mut Vec<u8>) {
+    let optional = ["audience", "priority", "lastModified"];
+    // A null that comes last counts: what stood before it must not come out.
+    write_members(bytes, annotations, Traits::REPEATED, &optional, out, |name, value, out| {
         write_name(name, out);
         out.extend_from_slice(value.of(bytes));
     });
@@ -323,6 +325,14 @@ mod tests {
             (
                 r#"{"type":"text","text":"a","annotations":{"audience":null,"priority":1,"lastModified":null}}"#,
                 r#"{"type":"text","text":"a","annotations":{"priority":1}}"#,
+            ),
+            (
+                r#"{"type":"text","text":"a","annotations":{"audience":["user"],"priority":1,"audience":null,"priority":null}}"#,
+                r#"{"type":"text","text":"a","annotations":{}}"#,
+            ),
+            (
+                r#"{"type":"text","text":"a","annotations":{"audience":["user"],"audience":["assistant"]}}"#,
+                r#"{"type":"text","text":"a","annotations":{"audience":["assistant"]}}"#,
             ),
             (
                 r#"{"type":"resource_link","uri":"a:b","name":"c","icons":null,"size":null,"else":null}"#,

@@ -391,9 +391,12 @@ impl<'a> Planner<'_, '_, 'a> {
             if kind == Kind::Text {
                 first_text.get_or_insert(self.plan.items.len());
             }
+            let span = self.span_of(block.index);
             if kind == Kind::Text || !with_blocks {
-                let span = self.span_of(block.index);
                 self.plan.drop(What::Block(block.index), span, Why::Lane);
+            } else if block.blank && self.ask.blank() == Blank::Drop {
+                // An embedded text that became a text block; the value is left.
+                self.plan.drop(What::Block(block.index), span, Why::Blank);
             } else {
                 self.block(block);
             }
@@ -1048,6 +1051,16 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use crate::{Engine, Request, Selection};
+
+    #[test]
+    fn an_embedded_text_that_is_blank_does_not_stay_beside_the_value() {
+        let engine = Engine::builtin("text-only").unwrap();
+        let result = br#"{"content":[{"type":"resource","resource":{"uri":"a:b","text":""}}],"structuredContent":[7]}"#;
+        let mut selection = Selection::new();
+        engine.select(&Request::new("s", "t", "model"), result, &mut selection).unwrap();
+        let json = std::str::from_utf8(selection.json().unwrap()).unwrap();
+        assert_eq!(json, r#"{"content":[{"type":"text","text":"[7]"}]}"#);
+    }
 
     #[test]
     fn a_blank_string_is_no_text_to_fall_back_on() {
