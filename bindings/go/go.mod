@@ -1,0 +1,3 @@
+module github.com/mcp-select/mcp-select/bindings/go
+
+go 1.25
