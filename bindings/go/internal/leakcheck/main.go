@@ -52,7 +52,7 @@ func once(folder string, round int) {
 	check(os.WriteFile(path, []byte("version = 3"), 0o600))
 	_, err = opened.Reload()
 	refused(err)
-	check(opened.Replace([]byte("version = 1")))
+	check(opened.Replace([]byte("version = 1\nextends = \"raw\"")))
 	refused(opened.Replace(nil))
 
 	request := mcpselect.Request{
