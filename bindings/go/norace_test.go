@@ -1,0 +1,5 @@
+//go:build !race
+
+package mcpselect_test
+
+const raceEnabled = false
