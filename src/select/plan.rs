@@ -353,10 +353,12 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         self.structured_value().is_some()
     }
 
-    /// Whether the structured value is usable, and more than a text block with nothing to see in it.
+    /// Whether the structured value is usable, and more than a text block with nothing to see in it (which a second pass would
+    /// take for nothing, unless anything is usable).
     fn structured_shows(&mut self) -> bool {
         let blank = string_inside(self.bytes, self.scan.structured).is_some_and(|text| is_blank(text.of(self.bytes)));
-        self.structured_is_usable() && !(blank && self.ask.structured_as() == As::Text)
+        self.structured_is_usable()
+            && !(blank && self.ask.structured_as() == As::Text && self.ask.usable() != Usable::Any)
     }
 
     // ---- the lanes ---------------------------------------------------------------------------------------
