@@ -36,15 +36,14 @@ pub fn run(args: &Args) -> Done {
         writeln!(out)?;
         return Ok(());
     }
-    let record: Value = serde_json::from_slice(selection.decision()).unwrap_or_default();
-    let report = Report { selection: &selection, record: &record, style: Style::of_stdout(), lines: Vec::new() };
-    for line in report.write() {
-        writeln!(out, "{}", line.trim_end())?;
+    for line in Report::of(&mut selection, Style::of_stdout()) {
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
-struct Report<'a> {
+/// What is said of a selection, for people.
+pub struct Report<'a> {
     selection: &'a Selection,
     record: &'a Value,
     style: Style,
@@ -55,6 +54,13 @@ struct Report<'a> {
 const MARGIN: usize = 10;
 
 impl Report<'_> {
+    /// The lines of the report on the last call.
+    pub fn of(selection: &mut Selection, style: Style) -> Vec<String> {
+        let record: Value = serde_json::from_slice(selection.decision()).unwrap_or_default();
+        let report = Report { selection, record: &record, style, lines: Vec::new() };
+        report.write().iter().map(|line| line.trim_end().to_owned()).collect()
+    }
+
     fn write(mut self) -> Vec<String> {
         let Some(explanation) = self.selection.explain() else { return self.lines };
         self.came();
@@ -263,7 +269,12 @@ impl Report<'_> {
             .map(|note| {
                 let count = note["count"].as_u64().unwrap_or_default();
                 let code = note["code"].as_str().unwrap_or_default();
-                if count > 1 { format!("{code} ({count} times)") } else { code.to_owned() }
+                let Some(message) = note["message"].as_str() else {
+                    return if count > 1 { format!("{code} ({count} times)") } else { code.to_owned() };
+                };
+                let path = note["path"].as_str().filter(|path| !path.is_empty());
+                let at = path.map(|path| format!(" at {}", one_line(path))).unwrap_or_default();
+                format!("{code}{at}: {}", one_line(message))
             })
             .collect();
         self.section("Notes", &lines);

@@ -3,14 +3,21 @@
 //! Exit status: 0 done; 1 the answer is "no" (a result refused, a finding); 2 wrong usage, or a policy that does not load.
 
 mod check;
+mod compare;
+mod completions;
+mod corpus;
 mod explain;
+mod init;
 mod input;
+mod measure;
 mod policy;
 mod presets;
+mod replay;
 mod route;
 mod select;
 mod style;
 mod table;
+mod test;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -33,8 +40,21 @@ enum Verb {
     Table(table::Args),
     /// Find what is wrong with policies
     Check(check::Args),
+    /// Run the [[tests]] of policies
+    Test(test::Args),
+    /// Run a policy over recorded results: lanes, rules hit, bytes, what was lost
+    Replay(replay::Args),
+    /// One result, or many, under every built-in policy side by side
+    Compare(compare::Args),
     /// List the built-in policies, or print one
     Presets(presets::Args),
+    /// Write a commented starter policy
+    Init(init::Args),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
+    /// Write manual pages
+    #[command(hide = true)]
+    Man(completions::ManArgs),
 }
 
 /// How a report is printed.
@@ -72,7 +92,13 @@ fn main() -> ExitCode {
         Verb::Explain(args) => explain::run(&args),
         Verb::Table(args) => table::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::Test(args) => test::run(&args),
+        Verb::Replay(args) => replay::run(&args),
+        Verb::Compare(args) => compare::run(&args),
         Verb::Presets(args) => presets::run(&args),
+        Verb::Init(args) => init::run(&args),
+        Verb::Completions(args) => completions::completions(&args),
+        Verb::Man(args) => completions::man(&args),
     };
     let (message, code) = match done {
         Ok(()) | Err(Stop::Closed) => return ExitCode::SUCCESS,

@@ -61,3 +61,8 @@ pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], terminal: bool) 
     }
     out.join("\n\n")
 }
+
+/// A policy as it is read, by file or built-in name; `None` when it does not load.
+pub fn load(policy: &str) -> Option<policy::Policy> {
+    if is_file(policy) { policy::load_file(Path::new(policy)).ok() } else { policy::load_builtin(policy).ok() }
+}

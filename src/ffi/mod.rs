@@ -104,16 +104,22 @@ fn guard_or<T>(other: T, body: impl FnOnce() -> Option<T>) -> T {
     }
 }
 
-/// Drops what a panic carried. Its `drop` may panic again; then that is left alone, or it would never end.
-fn forget(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
+/// Drops what a panic carried. Its `drop` may panic again, and so on; the tenth is left alone, or it might never end.
+fn forget(mut payload: Box<dyn Any + Send>) {
+    for _ in 0..9 {
+        match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            Ok(()) => return,
+            Err(again) => payload = again,
+        }
     }
+    std::mem::forget(payload);
 }
 
 /// The error object of a panic: with its message when that can be had, else one that exists already.
 fn after_panic(payload: Box<dyn Any + Send>) -> error::Handle {
     let told = catch_unwind(AssertUnwindSafe(|| {
+        #[cfg(feature = "test-panic")]
+        test_panic::refuse(&*payload);
         let said = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(|s| &**s));
         let said: String = said.unwrap_or("no message").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let message = format!("internal: a panic was caught: {said}; this is a bug in mcp-select, please report it");
@@ -121,7 +127,7 @@ fn after_panic(payload: Box<dyn Any + Send>) -> error::Handle {
     }));
     forget(payload);
     told.unwrap_or_else(|again| {
-        std::mem::forget(again);
+        forget(again);
         error::Handle::of_a_panic()
     })
 }

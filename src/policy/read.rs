@@ -26,38 +26,29 @@ use std::collections::HashMap;
 use std::ops::Range as Bytes;
 use toml::de::{DeTable, DeValue};
 
-// ---- what this release cannot do yet ------------------------------------------------------------------------
+// ---- what a build may lack --------------------------------------------------------------------------------
 
-/// Something that a policy can say and this release cannot do.
-enum Later {
-    /// A setting, the values that it can have now, and whether a value is another one.
-    Setting(Setting, &'static str, fn(&Value) -> bool),
-    Condition(&'static str),
-}
-
-/// Decoded like everything else, then refused. An entry goes when the engine can do it.
-const NOT_IN_THIS_VERSION: &[Later] = &[
-    Later::Setting(Setting::Schema, "\"off\"", |value| *value != Value::Schema(Schema::Off)),
-    Later::Condition("schema_valid"),
-];
-
-fn refuse_later_setting(p: &mut Problems, setting: Setting, value: &Value, span: Bytes<usize>) {
-    for later in NOT_IN_THIS_VERSION {
-        if let Later::Setting(column, now, is_later) = later
-            && *column == setting
-            && is_later(value)
-        {
-            let message = format!("`{}` can only be {now} in this version", setting.name());
-            p.add(Problem::error("not-in-this-version", span.clone(), message));
-        }
+/// A setting that this build cannot do.
+fn refuse_missing_setting(p: &mut Problems, value: &Value, span: Bytes<usize>) {
+    if matches!(value, Value::Schema(schema) if *schema != Schema::Off) {
+        refuse_without_schema(p, span, format!("`schema = {value}`"));
     }
 }
 
-fn refuse_later_condition(p: &mut Problems, condition: &Condition, span: Bytes<usize>) {
-    let name = condition.name();
-    if NOT_IN_THIS_VERSION.iter().any(|later| matches!(later, Later::Condition(word) if *word == name)) {
-        let message = format!("the condition `{name}` is not in this version");
-        p.add(Problem::error("not-in-this-version", span, message));
+/// A condition that this build cannot do.
+fn refuse_missing_condition(p: &mut Problems, condition: &Condition, span: Bytes<usize>) {
+    if matches!(condition, Condition::SchemaValid(_)) {
+        refuse_without_schema(p, span, format!("the condition `{}`", condition.name()));
+    }
+}
+
+/// What needs the cargo feature `schema`, in a build without it.
+fn refuse_without_schema(p: &mut Problems, span: Bytes<usize>, what: String) {
+    if !cfg!(feature = "schema") {
+        p.add(
+            Problem::error("feature", span, format!("{what} needs the feature `schema`, which this build has not"))
+                .help("build with the feature `schema` (`cargo build --features schema`), or leave it out"),
+        );
     }
 }
 

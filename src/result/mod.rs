@@ -13,4 +13,6 @@ pub mod path;
 pub mod refusal;
 pub mod render;
 pub mod scan;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod text;

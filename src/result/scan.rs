@@ -106,9 +106,9 @@ impl Traits {
     pub const META: Traits = Traits(1);
     /// The resource inside it has a `_meta`.
     pub const INNER_META: Traits = Traits(2);
-    /// A member stands twice, in the block or in its resource.
+    /// A member stands twice, in the block, its resource or their annotations.
     pub const REPEATED: Traits = Traits(4);
-    /// An optional member is null.
+    /// A member that may be absent is null, of the block, its resource or their annotations.
     pub const NULLS: Traits = Traits(8);
     /// It is no valid block of the type it names.
     pub const MALFORMED: Traits = Traits(16);
@@ -468,7 +468,7 @@ impl Reader<'_> {
             uri: inner.uri,
             audience: inner.audience,
             has_meta: inner.traits.has(Traits::META),
-            malformed: inner.wrong,
+            wrong: inner.wrong,
         });
         parts.traits.add(Traits(inner.traits.0 & (Traits::REPEATED.0 | Traits::NULLS.0)));
         Ok(end)
@@ -490,6 +490,7 @@ enum Part {
     Size,
     Annotations,
     Meta,
+    Icons,
     Resource,
     Other,
 }
@@ -508,6 +509,7 @@ fn part_of(name: &[u8]) -> Part {
         b"size" => Part::Size,
         b"annotations" => Part::Annotations,
         b"_meta" => Part::Meta,
+        b"icons" => Part::Icons,
         b"resource" => Part::Resource,
         _ => Part::Other,
     }
@@ -530,8 +532,8 @@ struct Parts {
     audience: Named,
     resource: Option<Resource>,
     traits: Traits,
-    /// A known member has a type that it must not have.
-    wrong: bool,
+    /// Members with a type that they must not have, one bit each.
+    wrong: u16,
 }
 
 #[derive(Clone, Copy)]
@@ -542,12 +544,23 @@ struct Resource {
     uri: Span,
     audience: Named,
     has_meta: bool,
-    malformed: bool,
+    wrong: u16,
+}
+
+/// A set of members, one bit each.
+const fn parts(parts: &[Part]) -> u16 {
+    let mut bits = 0;
+    let mut rest = parts;
+    while let [first, others @ ..] = rest {
+        bits |= 1u16 << (*first as u16);
+        rest = others;
+    }
+    bits
 }
 
 impl Parts {
     fn meet(&mut self, part: Part, repeated: &mut u32) {
-        let bit = 1u16 << (part as u16);
+        let bit = parts(&[part]);
         if part != Part::Other && self.met & bit != 0 {
             *repeated += 1;
             self.traits.add(Traits::REPEATED);
@@ -562,55 +575,65 @@ impl Parts {
         if null && part != Part::Other {
             self.traits.add(Traits::NULLS);
         }
-        let string = |wrong: &mut bool| {
-            *wrong |= !null && first != Some(b'"');
-            if first == Some(b'"') { value } else { Span::ABSENT }
-        };
+        let only_if = |fits: bool| if fits { value } else { Span::ABSENT };
+        let string = only_if(first == Some(b'"'));
+        let mut fits = null || !string.is_absent();
         match part {
             Part::Type => self.type_ = value,
-            Part::Text => self.text = string(&mut self.wrong),
-            Part::Data => self.data = string(&mut self.wrong),
-            Part::Blob => self.blob = string(&mut self.wrong),
-            Part::Mime => self.mime = string(&mut self.wrong),
-            Part::Uri => self.uri = string(&mut self.wrong),
-            Part::Name => self.name = string(&mut self.wrong),
-            Part::Title => self.title = string(&mut self.wrong),
-            Part::Description => self.description = string(&mut self.wrong),
+            Part::Text => self.text = string,
+            Part::Data => self.data = string,
+            Part::Blob => self.blob = string,
+            Part::Mime => self.mime = string,
+            Part::Uri => self.uri = string,
+            Part::Name => self.name = string,
+            Part::Title => self.title = string,
+            Part::Description => self.description = string,
             Part::Size => {
-                self.wrong |= !null && !matches!(first, Some(b'-' | b'0'..=b'9'));
-                self.size = if null { Span::ABSENT } else { value };
+                let number = matches!(first, Some(b'-' | b'0'..=b'9'));
+                self.size = only_if(number);
+                fits = null || number;
             }
-            Part::Annotations => self.annotations(value, first, bytes),
+            Part::Annotations => fits = self.annotations(value, first, bytes),
             Part::Meta => {
-                self.wrong |= !null && first != Some(b'{');
+                fits = null || first == Some(b'{');
                 if !null {
                     self.traits.add(Traits::META);
                 }
             }
             Part::Resource => {
                 self.resource = None;
-                self.wrong |= !null;
+                fits = null;
             }
-            Part::Other => {}
+            Part::Icons | Part::Other => return,
         }
+        // The last one counts, whatever stood there before.
+        let bit = parts(&[part]);
+        self.wrong = if fits { self.wrong & !bit } else { self.wrong | bit };
     }
 
-    fn annotations(&mut self, value: Span, first: Option<u8>, bytes: &[u8]) {
+    /// Reads annotations; whether they are some.
+    fn annotations(&mut self, value: Span, first: Option<u8>, bytes: &[u8]) -> bool {
         self.audience = Named::default();
         match first {
-            Some(b'n') => {}
+            Some(b'n') => true,
             Some(b'{') => {
-                let audience = |(name, _): &(Span, Span)| name_is(name.of(bytes), "audience");
-                // The last one counts, as everywhere.
-                if let Some((_, audience)) = members(bytes, value).filter(audience).last() {
-                    self.audience(audience, bytes);
+                let mut audience = None;
+                for (name, value) in members(bytes, value) {
+                    if value.of(bytes) == b"null" {
+                        self.traits.add(Traits::NULLS);
+                    }
+                    // The last one counts, as everywhere.
+                    if name_is(name.of(bytes), "audience") && audience.replace(value).is_some() {
+                        self.traits.add(Traits::REPEATED);
+                    }
                 }
+                audience.is_none_or(|audience| self.audience(audience, bytes))
             }
-            _ => self.wrong = true,
+            _ => false,
         }
     }
 
-    fn audience(&mut self, value: Span, bytes: &[u8]) {
+    fn audience(&mut self, value: Span, bytes: &[u8]) -> bool {
         let mut name = |span: Span| {
             let Some(inside) = string_inside(bytes, span) else { return false };
             self.audience.add(Named::SOME);
@@ -629,16 +652,16 @@ impl Parts {
                     all_strings &= name(element);
                     empty = false;
                 }
-                self.wrong |= !all_strings;
                 self.audience.add(if empty { Named::EMPTY } else { Named::SOME });
+                all_strings
             }
-            Some(b'n') => {}
+            Some(b'n') => true,
             // Not allowed, but what it means is plain: it may narrow, and the block is malformed all the same.
             Some(b'"') => {
                 name(value);
-                self.wrong = true;
+                false
             }
-            _ => self.wrong = true,
+            _ => false,
         }
     }
 
@@ -680,7 +703,11 @@ impl Parts {
             inner_audience: Named::default(),
             traits: self.traits,
         };
-        let mut valid = !self.wrong;
+        // Members that a block's type does not have may be anything: the schema leaves objects open.
+        const EVERY: u16 = parts(&[Part::Annotations, Part::Meta]);
+        const OF_LINKS: u16 = EVERY | parts(&[Part::Title, Part::Description, Part::Mime, Part::Size]);
+        const INSIDE: u16 = EVERY | parts(&[Part::Mime, Part::Text, Part::Blob]);
+        let mut valid = self.wrong & if kind == Kind::ResourceLink { OF_LINKS } else { EVERY } == 0;
         if let Some(inner) = self.resource {
             block.inner_audience = inner.audience;
             if inner.has_meta {
@@ -688,7 +715,7 @@ impl Parts {
             }
             if kind == Kind::ResourceText {
                 (block.text, block.data, block.mime, block.uri) = (inner.text, inner.blob, inner.mime, inner.uri);
-                valid &= !inner.malformed;
+                valid &= inner.wrong & INSIDE == 0;
             }
         }
         match kind {
@@ -783,6 +810,12 @@ mod tests {
             (r#"{"type":"resource_link","uri":"a:b","name":"x","mimeType":"text/html; profile=mcp-app"}"#, UiResource),
             (r#"{"type":"resource_link","uri":"a:b"}"#, Unknown),
             (r#"{"type":"video"}"#, Unknown),
+            // What the type does not have is not looked at, and of a repeated member the last counts.
+            (r#"{"type":"text","text":"a","data":{"b":1},"size":"big","resource":7}"#, Text),
+            (r#"{"type":"resource_link","uri":"a:b","name":"x","size":"big"}"#, Unknown),
+            (r#"{"type":"text","text":"a","_meta":7,"_meta":{}}"#, Text),
+            (r#"{"type":"text","text":"a","annotations":{},"annotations":[]}"#, Unknown),
+            (r#"{"type":"resource","resource":[],"resource":{"uri":"a:b","text":"","title":1}}"#, ResourceText),
             ("null", Unknown),
             ("[]", Unknown),
         ] {

@@ -107,25 +107,18 @@ impl<'p> Ask<'p, '_> {
 
     /// The patterns that allow a key: the first row that holds, and those that it inherits from.
     pub fn allow(&mut self) -> Vec<&'p MetaPattern> {
-        let mut patterns = Vec::new();
-        if let Some(Value::Meta(first)) = self.value(Setting::MetaAllow) {
-            if !first.contains(&MetaPattern::Inherit) {
-                return first.iter().collect();
-            }
-            for value in self.decider.all(Setting::MetaAllow, &mut self.facts) {
-                let Value::Meta(more) = value else { continue };
-                patterns.extend(more.iter().filter(|pattern| **pattern != MetaPattern::Inherit));
-                if !more.contains(&MetaPattern::Inherit) {
-                    break;
-                }
-            }
-        }
+        let mut patterns = self.patterns(Setting::MetaAllow);
+        patterns.retain(|pattern| **pattern != MetaPattern::Inherit);
         patterns
     }
 
     /// The patterns that deny a key: those of every row that holds.
     pub fn deny(&mut self) -> Vec<&'p MetaPattern> {
-        let values = self.decider.all(Setting::MetaDeny, &mut self.facts);
+        self.patterns(Setting::MetaDeny)
+    }
+
+    fn patterns(&mut self, setting: Setting) -> Vec<&'p MetaPattern> {
+        let values = self.decider.all(setting, &mut self.facts);
         values
             .into_iter()
             .filter_map(|value| if let Value::Meta(p) = value { Some(p) } else { None })

@@ -191,23 +191,43 @@ pub fn rewrite_block(bytes: &[u8], block: &Block, keys: Option<&Keys>, text: Opt
         return;
     }
     let embedded = block.kind == Kind::ResourceText;
-    write_members(bytes, block.span, block.traits, out, |name, value, out| {
+    let traits = block.traits;
+    let is_object = |value: Span| value.of(bytes).first() == Some(&b'{');
+    write_members(bytes, block.span, traits, OPTIONAL, out, |name, value, out| {
         if name_is(name, "_meta") {
             return write_meta(bytes, value, keys, out);
         }
-        if name_is(name, "resource") && value.of(bytes).first() == Some(&b'{') {
-            write_name(name, out);
-            write_members(bytes, value, block.traits, out, |name, value, out| {
+        write_name(name, out);
+        if name_is(name, "resource") && is_object(value) {
+            write_members(bytes, value, traits, OPTIONAL_INSIDE, out, |name, value, out| {
                 if name_is(name, "_meta") {
                     return write_meta(bytes, value, keys, out);
                 }
                 write_name(name, out);
+                if name_is(name, "annotations") && is_object(value) {
+                    return write_annotations(bytes, value, out);
+                }
                 write_value(bytes, name, value, text.filter(|_| embedded), out);
             });
-            return;
+        } else if name_is(name, "annotations") && is_object(value) {
+            write_annotations(bytes, value, out);
+        } else {
+            write_value(bytes, name, value, text.filter(|_| !embedded), out);
         }
+    });
+}
+
+/// Members of a block that may be absent, so that null means nothing.
+const OPTIONAL: &[&str] = &["annotations", "_meta", "mimeType", "title", "description", "size", "icons"];
+/// Of the resource inside it: it has `text` or `blob`.
+const OPTIONAL_INSIDE: &[&str] = &["annotations", "_meta", "mimeType", "text", "blob"];
+
+fn write_annotations(bytes: &[u8], annotations: Span, out: &mut Vec<u8>) {
+    let optional = ["audience", "priority", "lastModified"];
+    // A null that comes last counts: what stood before it must not come out.
+    write_members(bytes, annotations, Traits::REPEATED, &optional, out, |name, value, out| {
         write_name(name, out);
-        write_value(bytes, name, value, text.filter(|_| !embedded), out);
+        out.extend_from_slice(value.of(bytes));
     });
 }
 
@@ -215,12 +235,11 @@ fn write_members(
     bytes: &[u8],
     object: Span,
     traits: Traits,
+    optional: &[&str],
     out: &mut Vec<u8>,
     mut write: impl FnMut(&[u8], Span, &mut Vec<u8>),
 ) {
-    let optional = |name: &[u8]| {
-        ["annotations", "_meta", "mimeType", "title", "description", "size", "icons"].iter().any(|n| name_is(name, n))
-    };
+    let optional = |name: &[u8]| optional.iter().any(|n| name_is(name, n));
     let mut kept: Vec<(Span, Span)> = members(bytes, object).collect();
     if traits.has(Traits::REPEATED) {
         kept = without_repeats(bytes, kept);
@@ -293,4 +312,42 @@ pub fn replace_strings(value: &[u8], mut instead: impl FnMut(&[u8]) -> Option<St
     }
     out.extend_from_slice(value.get(copied..).unwrap_or_default());
     out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Engine, Request, Selection, Status};
+
+    #[test]
+    fn null_in_an_optional_member_is_not_printed() {
+        let engine = Engine::builtin("sep-2200").unwrap();
+        for (block, expected) in [
+            (
+                r#"{"type":"text","text":"a","annotations":{"audience":null,"priority":1,"lastModified":null}}"#,
+                r#"{"type":"text","text":"a","annotations":{"priority":1}}"#,
+            ),
+            (
+                r#"{"type":"text","text":"a","annotations":{"audience":["user"],"priority":1,"audience":null,"priority":null}}"#,
+                r#"{"type":"text","text":"a","annotations":{}}"#,
+            ),
+            (
+                r#"{"type":"text","text":"a","annotations":{"audience":["user"],"audience":["assistant"]}}"#,
+                r#"{"type":"text","text":"a","annotations":{"audience":["assistant"]}}"#,
+            ),
+            (
+                r#"{"type":"resource_link","uri":"a:b","name":"c","icons":null,"size":null,"else":null}"#,
+                r#"{"type":"resource_link","uri":"a:b","name":"c","else":null}"#,
+            ),
+            (
+                r#"{"type":"resource","resource":{"uri":"a:b","text":null,"blob":"","annotations":{"audience":null}}}"#,
+                r#"{"type":"resource","resource":{"uri":"a:b","blob":"","annotations":{}}}"#,
+            ),
+        ] {
+            let result = |block: &str| format!("{{\"content\":[{block}]}}");
+            let mut selection = Selection::new();
+            let request = Request::new("s", "t", "model");
+            assert_eq!(engine.select(&request, result(block).as_bytes(), &mut selection).unwrap(), Status::Changed);
+            assert_eq!(std::str::from_utf8(selection.json().unwrap()).unwrap(), result(expected));
+        }
+    }
 }

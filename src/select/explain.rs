@@ -165,3 +165,25 @@ pub struct InputSummary {
     pub meta_bytes: Option<usize>,
     pub is_error: bool,
 }
+
+impl Selection {
+    /// The policy that decided the last call; `None` before the first.
+    pub fn policy(&self) -> Option<&crate::policy::Policy> {
+        self.context.as_ref().map(|context| &*context.snapshot.policy)
+    }
+
+    /// The rules that decided something in the last call, as indices into [`Policy::rules`](crate::policy::Policy::rules),
+    /// ascending.
+    pub fn deciding_rules(&self) -> Vec<usize> {
+        let Some(context) = self.context.as_ref().filter(|_| self.status.is_some()) else { return Vec::new() };
+        let table = &context.table;
+        let winners = Setting::ALL.iter().filter_map(|&(setting, _)| {
+            let cell = table.column(setting).get(self.decided.winner(setting)?)?;
+            table.rows.get(cell.row as usize).map(|row| row.rule as usize)
+        });
+        let mut rules: Vec<usize> = winners.collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+}

@@ -3,6 +3,7 @@
 //! Facts about blocks are measured on the blocks that the audience may see, as the server wrote them (design 4.2).
 
 use super::meta::{Keys, filter};
+use super::schema::{Conformity, conformity};
 use crate::policy::pattern::MetaPattern;
 use crate::policy::rule::Reserved;
 use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
@@ -14,6 +15,7 @@ use crate::result::path::{JsonPath, PathScratch, finds};
 use crate::result::scan::{Block, Scan};
 use crate::result::text::is_blank;
 use crate::table::Facts;
+use crate::table::route::Definition;
 
 /// Which blocks the audience may see.
 pub type Visible = [bool];
@@ -33,6 +35,8 @@ pub struct Known {
     pub text_json: Option<bool>,
     /// The ways looked for, and those found; canonical or not.
     pub mirror: [Option<(Ways, Ways)>; 2],
+    /// `Some(None)`: nothing to check, an error or a tool without `outputSchema`.
+    pub schema: Option<Option<Conformity>>,
     /// `Some(None)`: over budget.
     pub coverage: Option<Option<Measured>>,
 }
@@ -51,6 +55,7 @@ pub struct Scratch {
 pub struct Asked<'a> {
     pub bytes: &'a [u8],
     pub scan: &'a Scan,
+    pub definition: Option<&'a Definition>,
     pub visible: &'a Visible,
     pub known: &'a mut Known,
     pub scratch: &'a mut Scratch,
@@ -84,8 +89,9 @@ impl Facts for Asked<'_> {
                 .present()
                 .is_some_and(|value| finds(path, value.of(self.bytes), &mut self.scratch.path).unwrap_or_default()),
             Condition::MetaPath(path) => self.meta_finds(path),
-            // Not in this version: a policy that asks for it does not load.
-            Condition::SchemaValid(_) => false,
+            Condition::SchemaValid(expected) => {
+                self.conformity().and_then(Conformity::holds).is_some_and(|valid| valid == *expected)
+            }
             // Of the route: folded away before there is a result.
             Condition::Server(_)
             | Condition::Tool(_)
@@ -238,6 +244,14 @@ impl Asked<'_> {
             && finds(path, &meta, &mut self.scratch.path).unwrap_or_default();
         self.scratch.bytes = meta;
         found
+    }
+
+    /// What the value is under the tool's `outputSchema`; `None`: an error, or no schema.
+    pub fn conformity(&mut self) -> Option<&Conformity> {
+        let failed = self.error();
+        let (bytes, scan, definition) = (self.bytes, self.scan, self.definition);
+        let check = || if failed { None } else { conformity(definition, scan.structured.of(bytes)) };
+        self.known.schema.get_or_insert_with(check).as_ref()
     }
 
     fn coverage(&mut self) -> Option<Measured> {

@@ -15,6 +15,7 @@ mod plan;
 mod record;
 mod refine;
 pub mod sanitize;
+mod schema;
 
 use crate::engine::Snapshot;
 use crate::error::{Error, Status};
@@ -106,11 +107,15 @@ impl Selection {
         let facts = Asked {
             bytes,
             scan: &self.scan,
+            definition: route.definition.as_ref(),
             visible: &self.visible,
             known: &mut self.known,
             scratch: &mut self.scratch,
         };
         let mut ask = Ask { decider, facts };
+        if let Some(refusal) = ask.judge_schema() {
+            return Err(refusal.into());
+        }
         Planner {
             ask: &mut ask,
             plan: &mut self.plan,

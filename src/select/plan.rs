@@ -106,6 +106,8 @@ pub enum Why {
     Limit,
     /// `structured.pick` and `structured.omit` leave nothing of it.
     Projection,
+    /// `schema = "unusable"`
+    Schema,
     /// No revision knows the member.
     Unknown,
 }
@@ -321,8 +323,8 @@ impl<'a> Planner<'_, '_, 'a> {
     fn is_usable(&mut self, lane: Lane) -> bool {
         match lane {
             Lane::Content => self.content_is_usable(),
-            Lane::Structured | Lane::StructuredOnly => self.structured_is_usable(),
-            Lane::Both => self.content_is_usable() || self.structured_is_usable(),
+            Lane::Structured | Lane::StructuredOnly => self.structured_shows(),
+            Lane::Both => self.content_is_usable() || self.structured_shows(),
             Lane::Raw => !self.all_hidden,
             Lane::Whole | Lane::Nothing => true,
         }
@@ -331,7 +333,7 @@ impl<'a> Planner<'_, '_, 'a> {
     fn content_is_usable(&mut self) -> bool {
         let usable = self.ask.usable();
         if usable == Usable::Any {
-            return !self.plan.shown.is_empty();
+            return self.plan.shown.iter().any(|shown| !matches!(shown.form, ShownAs::Dropped));
         }
         self.plan.shown.iter().any(|shown| match shown.form {
             ShownAs::Dropped => false,
@@ -345,17 +347,23 @@ impl<'a> Planner<'_, '_, 'a> {
     }
 
     fn structured_is_usable(&mut self) -> bool {
-        if self.all_hidden {
+        if self.all_hidden || self.ask.schema_withholds() {
             return false;
         }
         self.structured_value().is_some()
+    }
+
+    /// Whether the structured value is usable, and more than a text block with nothing to see in it.
+    fn structured_shows(&mut self) -> bool {
+        let blank = string_inside(self.bytes, self.scan.structured).is_some_and(|text| is_blank(text.of(self.bytes)));
+        self.structured_is_usable() && !(blank && self.ask.structured_as() == As::Text)
     }
 
     // ---- the lanes ---------------------------------------------------------------------------------------
 
     /// Lanes `content` and `both`: the visible blocks, then the structured value.
     fn content(&mut self, both: bool) {
-        let with_structured = both && self.structured_is_usable();
+        let with_structured = both && self.structured_shows();
         let shown = std::mem::take(&mut self.plan.shown);
         let left = |shown: &Shown| !shown.blank && !matches!(shown.form, ShownAs::Dropped);
         let drop_blank = (with_structured || shown.iter().any(left))
@@ -383,9 +391,12 @@ impl<'a> Planner<'_, '_, 'a> {
             if kind == Kind::Text {
                 first_text.get_or_insert(self.plan.items.len());
             }
+            let span = self.span_of(block.index);
             if kind == Kind::Text || !with_blocks {
-                let span = self.span_of(block.index);
                 self.plan.drop(What::Block(block.index), span, Why::Lane);
+            } else if block.blank && self.ask.blank() == Blank::Drop {
+                // An embedded text that became a text block; the value is left.
+                self.plan.drop(What::Block(block.index), span, Why::Blank);
             } else {
                 self.block(block);
             }
@@ -873,7 +884,7 @@ impl<'a> Planner<'_, '_, 'a> {
     /// The value with a short note for each string that a visible block carries as its data anyway.
     fn without_media(&self, value: &[u8]) -> Cow<'a, [u8]> {
         let carried: Vec<(&Block, Cow<str>)> = self
-            .visible_blocks()
+            .carriers()
             .filter_map(|block| Some((block, text_of(string_inside(self.bytes, block.data)?.of(self.bytes)))))
             .filter(|(_, data)| !data.is_empty())
             .collect();
@@ -888,8 +899,11 @@ impl<'a> Planner<'_, '_, 'a> {
         .into()
     }
 
-    fn visible_blocks(&self) -> impl Iterator<Item = &Block> {
-        self.scan.blocks.iter().zip(self.visible).filter_map(|(block, visible)| visible.then_some(block))
+    /// The blocks of the output that carry data, each as it came.
+    fn carriers(&self) -> impl Iterator<Item = &Block> {
+        let blocks = self.plan.items.iter().filter(|item| matches!(item.form, Form::Block));
+        let blocks = blocks.filter_map(|item| self.scan.blocks.get(item.source? as usize));
+        blocks.filter(|block| !block.data.is_absent())
     }
 
     // ---- _meta and the rest ------------------------------------------------------------------------------
@@ -922,8 +936,14 @@ impl<'a> Planner<'_, '_, 'a> {
         }
         let shows_structured = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Both | Lane::Raw);
         let structured = self.scan.structured;
-        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !(shows_structured && !self.all_hidden) {
-            let why = if self.all_hidden { Why::Annotations } else { Why::Lane };
+        let withheld = self.ask.schema_withholds();
+        let shown = shows_structured && !self.all_hidden && !withheld;
+        if !structured.is_absent() && structured.of(self.bytes) != b"null" && !shown {
+            let why = match (self.all_hidden, withheld) {
+                (true, _) => Why::Annotations,
+                (false, true) => Why::Schema,
+                (false, false) => Why::Lane,
+            };
             self.plan.drop(What::Structured, structured, why);
         }
         let meta = self.scan.meta;
@@ -1026,4 +1046,33 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Engine, Request, Selection};
+
+    #[test]
+    fn an_embedded_text_that_is_blank_does_not_stay_beside_the_value() {
+        let engine = Engine::builtin("text-only").unwrap();
+        let result = br#"{"content":[{"type":"resource","resource":{"uri":"a:b","text":""}}],"structuredContent":[7]}"#;
+        let mut selection = Selection::new();
+        engine.select(&Request::new("s", "t", "model"), result, &mut selection).unwrap();
+        let json = std::str::from_utf8(selection.json().unwrap()).unwrap();
+        assert_eq!(json, r#"{"content":[{"type":"text","text":"[7]"}]}"#);
+    }
+
+    #[test]
+    fn a_blank_string_is_no_text_to_fall_back_on() {
+        let engine = Engine::builtin("sep-2200").unwrap();
+        let result = br#"{"content":[],"structuredContent":" \n"}"#;
+        let mut selection = Selection::new();
+        for (audience, expected) in [
+            ("model", r#"{"content":[{"type":"text","text":"(no output)"}]}"#),
+            ("code", r#"{"content":[],"structuredContent":" \n"}"#),
+        ] {
+            engine.select(&Request::new("s", "t", audience), result, &mut selection).unwrap();
+            assert_eq!(std::str::from_utf8(selection.json().unwrap_or(result)).unwrap(), expected, "{audience}");
+        }
+    }
 }

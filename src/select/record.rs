@@ -4,6 +4,7 @@
 
 use super::facts::Known;
 use super::plan::{Dropped, Plan, What, Why};
+use super::schema::Conformity;
 use crate::error::Status;
 use crate::policy::Policy;
 use crate::policy::rule::{Kind, Lane, Setting};
@@ -116,6 +117,11 @@ impl Record<'_> {
                 });
             }
         }
+        match known.schema.as_ref().map(|found| found.as_ref().and_then(Conformity::holds)) {
+            None => {}
+            Some(None) => json.name("schema_valid").null(),
+            Some(Some(valid)) => json.name("schema_valid").bool(valid),
+        }
         match known.coverage {
             None => {}
             Some(None) => json.name("coverage").null(),
@@ -169,6 +175,22 @@ impl Record<'_> {
         note("sanitized-control", sanitized.control);
         note("truncated", self.plan.truncated);
         note("projection-over-budget", self.plan.over_budget.into());
+        if let Some((code, path, message)) = self.known.schema.iter().flatten().find_map(Conformity::note) {
+            json.object(|json| {
+                json.name("code").string(code);
+                json.name("count").number(1);
+                json.name("path").string(&short(path));
+                json.name("message").string(&short(message));
+            });
+        }
+    }
+}
+
+/// A text that may hold names out of the result: its start.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 
@@ -204,6 +226,7 @@ pub fn why(why: Why) -> String {
         Why::MetaBlocks => "meta.blocks".into(),
         Why::Limit => "limit".into(),
         Why::Projection => "structured.pick, structured.omit".into(),
+        Why::Schema => "schema".into(),
         Why::Unknown => "unknown".into(),
     }
 }

@@ -345,14 +345,19 @@ impl<'t> Decider<'t, '_> {
         table.cell(self.rules, *column.get(index)?).map(|(_, value)| value)
     }
 
-    /// What every row that holds says, the strongest first.
+    /// What the rows that hold say, the strongest first, down to the first that lets no other speak.
     pub fn all(&mut self, setting: Setting, facts: &mut impl Facts) -> Vec<&'t Value> {
         let table = self.table;
         let _ = self.value(setting, facts);
         let mut values = Vec::new();
         for cell in table.column(setting) {
-            if self.row_holds(cell.row, facts) {
-                values.extend(table.cell(self.rules, *cell).map(|(_, value)| value));
+            if !self.row_holds(cell.row, facts) {
+                continue;
+            }
+            let Some((_, value)) = table.cell(self.rules, *cell) else { continue };
+            values.push(value);
+            if !goes_on(setting, value) {
+                break;
             }
         }
         values

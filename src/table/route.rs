@@ -3,6 +3,8 @@
 use crate::policy::rule::{App, Condition, Date};
 use crate::result::json::{self, MAX_DEPTH, elements, member, name_is, string_inside};
 use crate::result::scan::Input;
+#[cfg(feature = "schema")]
+use crate::result::schema::{CompiledSchema, SchemaFault};
 
 /// Server, tool, audience, protocol revision, tool definition, labels.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +30,13 @@ pub struct Definition {
     pub app_only: bool,
     /// The JSON of `outputSchema`, if it is given and an object.
     pub output_schema: Option<Box<[u8]>>,
+    /// The same, ready to check values: made when it is first asked for, and shared by all copies.
+    #[cfg(feature = "schema")]
+    compiled: Compiled,
 }
+
+#[cfg(feature = "schema")]
+type Compiled = std::sync::Arc<std::sync::OnceLock<Result<CompiledSchema, SchemaFault>>>;
 
 impl Definition {
     /// Reads a tool's object; `None` when it is no JSON object.
@@ -49,7 +57,21 @@ impl Definition {
             ui: ui.is_some() || flat,
             app_only: visibility.is_some_and(hidden),
             output_schema: member(tool, whole, "outputSchema").and_then(object).map(|schema| schema.of(tool).into()),
+            #[cfg(feature = "schema")]
+            compiled: Compiled::default(),
         })
+    }
+
+    /// `outputSchema` ready to check values; `None`: the tool declares none.
+    #[cfg(feature = "schema")]
+    pub fn compiled_schema(&self) -> Option<&Result<CompiledSchema, SchemaFault>> {
+        let schema = self.output_schema.as_ref()?;
+        if let Some(known) = self.compiled.get() {
+            return Some(known);
+        }
+        // Compiled outside the lock: a `fork` meanwhile must not find it held. Of two that are first, one is kept.
+        let _ = self.compiled.set(CompiledSchema::compile(schema));
+        self.compiled.get()
     }
 }
 

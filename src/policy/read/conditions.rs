@@ -46,7 +46,7 @@ pub(super) fn conditions(p: &mut Problems, node: &Node<'_>) -> Box<[Condition]> 
         if entry.key == "label" {
             labels(p, &mut conditions, entry.node);
         } else if let Some(condition) = condition(p, &entry) {
-            super::refuse_later_condition(p, &condition, entry.key_span);
+            super::refuse_missing_condition(p, &condition, entry.key_span);
             conditions.push(condition);
         }
     }

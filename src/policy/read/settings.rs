@@ -7,7 +7,7 @@ use super::super::suggest;
 use super::super::words::{Word, quoted};
 use super::node::*;
 use super::template::{default_marker, room_for_marker, template};
-use super::{conditions, refuse_later_setting};
+use super::{conditions, refuse_missing_setting};
 use crate::result::path::JsonPath;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -71,7 +71,7 @@ fn group(p: &mut Problems, entry: &Entry<'_, '_>, sets: &mut Vec<Set>) {
 
 fn one(p: &mut Problems, setting: Setting, entry: &Entry<'_, '_>, sets: &mut Vec<Set>) {
     if let Some(value) = value(p, setting, entry.node) {
-        refuse_later_setting(p, setting, &value, entry.key_span.clone());
+        refuse_missing_setting(p, &value, entry.key_span.clone());
         sets.push(Set { setting, value, key_span: entry.key_span.clone() });
     }
 }

@@ -239,56 +239,229 @@ fn ascii_prefix(text: &[u8]) -> usize {
     done
 }
 
-/// Appends `text` with each run of white space as one space; says whether that changed anything.
-pub fn collapse_into(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let mut changed = false;
-    let mut after_space = false;
+/// Appends `text` with each run of white space as one space.
+pub fn collapse_into(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
-    while !rest.is_empty() {
-        // Most text has nothing to collapse: 32 bytes at a time.
-        if let Some(chunk) = rest.first_chunk::<32>()
-            && !(after_space && chunk.first() == Some(&b' '))
-            && nothing_to_collapse(chunk)
-        {
-            out.extend_from_slice(chunk);
-            after_space = chunk.last() == Some(&b' ');
-            rest = rest.get(32..).unwrap_or_default();
-            continue;
+    loop {
+        let plain = regular_prefix(rest);
+        out.extend_from_slice(rest.get(..plain).unwrap_or_default());
+        rest = rest.get(plain..).unwrap_or_default();
+        if rest.is_empty() {
+            return;
         }
-        let mut taken = 0;
-        while taken < 32
-            && let Some(&byte) = rest.get(taken)
-        {
-            let (space, length) = match byte {
-                b' ' | b'\t'..=b'\r' => (true, 1),
-                0..0x80 | BREAK => (false, 1),
-                _ => match char_at(rest, taken) {
-                    Some(c) => (c.is_whitespace(), c.len_utf8()),
-                    None => (false, 1),
-                },
-            };
-            if !space {
-                out.extend_from_slice(rest.get(taken..taken + length).unwrap_or_default());
-            } else if after_space {
-                changed = true;
-            } else {
-                changed |= byte != b' ';
-                out.push(b' ');
-            }
-            after_space = space;
-            taken += length;
-        }
-        rest = rest.get(taken..).unwrap_or_default();
+        out.push(b' ');
+        rest = rest.get(space_run(rest)..).unwrap_or_default();
     }
-    changed
 }
 
+/// Calls `run` with the start and the end of each run of white space that is not one space, until it says stop.
+pub fn irregular_runs(text: &[u8], mut run: impl FnMut(usize, usize)) {
+    let mut at = 0;
+    loop {
+        at += regular_prefix(text.get(at..).unwrap_or_default());
+        let length = space_run(text.get(at..).unwrap_or_default());
+        if length == 0 {
+            return;
+        }
+        run(at, at + length);
+        at += length;
+    }
+}
+
+/// How many bytes come before the first run of white space that is not one space.
+fn regular_prefix(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        // 32 bytes at a time, with one look at the byte after them; then eight; then one.
+        let rest = text.get(at..).unwrap_or_default();
+        if rest.first_chunk::<33>().is_some_and(is_regular) {
+            at += 32;
+            continue;
+        }
+        let end = text.len().min(at + 32);
+        while at < end {
+            let rest = text.get(at..).unwrap_or_default();
+            let mut ahead = 0;
+            if let Some(&[.., ninth]) = rest.first_chunk::<9>()
+                && let Some(word) = rest.first_chunk::<8>()
+            {
+                let word = u64::from_le_bytes(*word);
+                ahead = (irregular(word, ninth).trailing_zeros() / 8) as usize;
+                if ahead == 8 {
+                    at += 8;
+                    continue;
+                }
+            }
+            at += ahead;
+            // Here something may start: what is no white space, or one space, is passed.
+            match space_run(text.get(at..).unwrap_or_default()) {
+                0 => at += 1,
+                1 if text.get(at) == Some(&b' ') => at += 1,
+                _ => return at,
+            }
+        }
+        if at >= text.len() {
+            return text.len();
+        }
+    }
+}
+
+/// Whether no such run starts in the first 32 bytes. May say no without need.
 #[inline]
-fn nothing_to_collapse(chunk: &[u8; 32]) -> bool {
-    let odd = chunk.iter().fold(false, |odd, &b| odd | (b >= 0x80) | (b.wrapping_sub(b'\t') < 5));
-    let (all_but_last, all_but_first) = (chunk.iter().take(31), chunk.iter().skip(1));
-    let double = all_but_last.zip(all_but_first).fold(false, |double, (&a, &b)| double | ((a == b' ') & (b == b' ')));
-    !(odd | double)
+fn is_regular(chunk: &[u8; 33]) -> bool {
+    let mut odd = false;
+    for (&byte, &next) in chunk.iter().zip(chunk.iter().skip(1)) {
+        odd |= byte < 0x0E;
+        odd |= may_start_space(byte);
+        odd |= (byte == b' ') & ((next <= b' ') | may_start_space(next));
+    }
+    !odd
+}
+
+/// Marks bytes where such a run may start, the first of them surely if there is one; `ninth` is the byte after the word.
+#[inline]
+fn irregular(word: u64, ninth: u8) -> u64 {
+    let next = word >> 8 | u64::from(ninth) << 56;
+    let control = |word: u64| word.wrapping_sub(ONES * 0x0E) & !word & HIGHS;
+    let spaces = zeros(word ^ (ONES * u64::from(b' ')));
+    let mut marks = control(word) | spaces & (zeros(next ^ (ONES * u64::from(b' '))) | control(next));
+    if (word | next) & HIGHS != 0 {
+        let leads =
+            |word: u64| [0xC2, 0xE1, 0xE2, 0xE3].iter().fold(0, |marks, &lead| marks | zeros(word ^ (ONES * lead)));
+        marks |= leads(word) | spaces & leads(next);
+    }
+    marks
+}
+
+/// Whether a white space character outside ASCII may start with this byte.
+#[inline]
+fn may_start_space(byte: u8) -> bool {
+    (byte == 0xC2) | (byte.wrapping_sub(0xE1) < 3)
+}
+
+/// How many bytes of white space `text` starts with.
+fn space_run(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match text.get(at) {
+            Some(b' ' | b'\t'..=b'\r') => at += 1,
+            Some(&first) if may_start_space(first) => match char_at(text, at) {
+                Some(c) if c.is_whitespace() => at += c.len_utf8(),
+                _ => return at,
+            },
+            _ => return at,
+        }
+    }
+}
+
+/// Appends the string whose inside starts at `at`, escapes undone; returns where it ends.
+pub fn decode_string_into(json: &[u8], start: usize, out: &mut Vec<u8>) -> usize {
+    let mut at = start;
+    // Words without a mark in a row: escapes come near each other, as in JSON inside a text, or seldom.
+    let mut plain_words = 0;
+    loop {
+        let rest = json.get(at..).unwrap_or_default();
+        if plain_words < 4
+            && let Some(word) = rest.first_chunk::<8>()
+        {
+            let length = (ends(u64::from_le_bytes(*word)).trailing_zeros() / 8) as usize;
+            out.extend_from_slice(word);
+            at += length;
+            if length == 8 {
+                plain_words += 1;
+                continue;
+            }
+            out.truncate(out.len() - (8 - length));
+        } else {
+            let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+            out.extend_from_slice(rest.get(..length).unwrap_or_default());
+            at += length;
+        }
+        plain_words = 0;
+        // A run of escapes.
+        loop {
+            let byte = match json.get(at..).unwrap_or_default() {
+                [b'\\', b'n', ..] => b'\n',
+                [b'\\', byte @ (b'"' | b'\\'), ..] => *byte,
+                rest @ [b'\\', ..] => {
+                    let (c, length) = json::decode_escape(rest, 0);
+                    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                    at += length;
+                    continue;
+                }
+                [b'"', ..] | [] => return at,
+                _ => break,
+            };
+            out.push(byte);
+            at += 2;
+        }
+    }
+}
+
+/// Marks the quotes and backslashes.
+#[inline]
+fn ends(word: u64) -> u64 {
+    zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')))
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of each byte that is zero.
+#[inline]
+fn zeros(word: u64) -> u64 {
+    !((word & !HIGHS).wrapping_add(!HIGHS) | word) & HIGHS
+}
+
+/// Where the valid string ends whose inside starts at `at`, and whether it has an escape.
+#[inline]
+pub fn end_of_string(json: &[u8], mut at: usize) -> (usize, bool) {
+    while let Some(word) = json.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let length = (ends(u64::from_le_bytes(*word)).trailing_zeros() / 8) as usize;
+        at += length;
+        if length < 8 {
+            if json.get(at) == Some(&b'"') {
+                return (at, false);
+            }
+            break;
+        }
+    }
+    let end = json::end_of_valid_string(json, at);
+    (end, memchr::memchr(b'\\', json.get(at..end).unwrap_or_default()).is_some())
+}
+
+/// [`leaf_into`] for the common case, in one pass over a string whose inside starts at `at`: ASCII without escapes, spaces
+/// only one by one and not at an end. Returns where it ends, and whether it has a space; `None`: not so, and what was
+/// appended is a part.
+#[inline]
+pub fn plain_leaf_into(json: &[u8], start: usize, out: &mut Vec<u8>) -> Option<(usize, bool)> {
+    let mut at = start;
+    let mut spaced = false;
+    let mut after_space = 0x80;
+    loop {
+        let word = u64::from_le_bytes(*json.get(at..)?.first_chunk::<8>()?);
+        let quotes = zeros(word ^ (ONES * u64::from(b'"')));
+        let length = quotes.trailing_zeros() / 8;
+        // The bytes before the quote.
+        let inside = if length < 8 { (1 << (8 * length)) - 1 } else { u64::MAX };
+        let spaces = zeros(word ^ (ONES * u64::from(b' '))) & inside;
+        let odd = (word & HIGHS | zeros(word ^ (ONES * u64::from(b'\\')))) & inside;
+        if odd | spaces & (spaces << 8 | after_space) != 0 {
+            return None;
+        }
+        let upper = (word & !HIGHS).wrapping_add(ONES * 0x3F) & !(word & !HIGHS).wrapping_add(ONES * 0x25) & HIGHS;
+        let lower = word | upper >> 2;
+        out.extend_from_slice(&lower.to_le_bytes());
+        spaced |= spaces != 0;
+        after_space = spaces >> 56;
+        if length < 8 {
+            let length = length as usize;
+            out.truncate(out.len() - (8 - length));
+            at += length;
+            return (at > start && out.last() != Some(&b' ')).then_some((at, spaced));
+        }
+        at += 8;
+    }
 }
 
 /// Appends `text` with what looks like a JSON escape undone; says whether there was any. Other backslashes stay.
@@ -334,46 +507,49 @@ pub enum Spelled {
 
 /// Appends the string between its quotes `raw` as leaves are compared: escapes undone, folded, each run of white
 /// space one space, none at the ends.
-pub fn leaf_into(raw: &[u8], most: usize, out: &mut Vec<u8>) -> Spelled {
-    if raw.len() <= most {
-        // The common case in one look: ASCII, no escape, spaces only one by one and not at an end.
-        let (mut bits, mut escape, mut spaced, mut double, mut last) = (0, false, false, false, b' ');
-        for &byte in raw {
-            bits |= byte;
-            escape |= byte == b'\\';
-            spaced |= byte == b' ';
-            double |= (byte == b' ') & (last == b' ');
-            last = byte;
-        }
-        if bits < 0x80 && !escape && !double && last != b' ' {
-            out.extend(raw.iter().map(u8::to_ascii_lowercase));
-            return Spelled::Text { characters: raw.len(), spaced };
-        }
-    }
-    let start = out.len();
-    let (mut characters, mut spaced, mut blank, mut pending) = (0, false, true, false);
-    for c in json::decoded(raw) {
-        if c.is_whitespace() {
-            pending = characters > 0;
-            continue;
-        }
-        if pending {
-            out.push(b' ');
-            characters += 1;
-            (spaced, pending) = (true, false);
-        }
-        out.extend_from_slice(fold_char(c).encode_utf8(&mut [0; 4]).as_bytes());
-        characters += 1;
-        blank = blank && is_blank_char(c);
-        if out.len() - start > most {
-            return Spelled::TooLong;
-        }
-    }
-    if blank {
-        out.truncate(start);
+pub fn leaf_into(raw: &[u8], most: usize, out: &mut Vec<u8>, scratch: &mut Scratch) -> Spelled {
+    if json::decoded(raw).all(is_blank_char) {
         return Spelled::Blank;
     }
-    Spelled::Text { characters, spaced }
+    let start = out.len();
+    // In bulk, unless it is short, or so long that reading a part of it may do.
+    if raw.len() > 64 && raw.len() <= most {
+        scratch.decoded.clear();
+        json::decode_into(raw, &mut scratch.decoded);
+        scratch.folded.clear();
+        fold_into(&scratch.decoded, &mut scratch.folded);
+        collapse_into(scratch.folded.get(space_run(&scratch.folded)..).unwrap_or_default(), out);
+        out.pop_if(|last| *last == b' ');
+    } else {
+        let mut pending = false;
+        for c in json::decoded(raw) {
+            if c.is_whitespace() {
+                pending = out.len() > start;
+                continue;
+            }
+            if pending {
+                out.push(b' ');
+                pending = false;
+            }
+            out.extend_from_slice(fold_char(c).encode_utf8(&mut [0; 4]).as_bytes());
+            if out.len() - start > most {
+                break;
+            }
+        }
+    }
+    let text = out.get(start..).unwrap_or_default();
+    if text.len() > most {
+        return Spelled::TooLong;
+    }
+    let characters = text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+    Spelled::Text { characters, spaced: memchr::memchr(b' ', text).is_some() }
+}
+
+/// Buffers of [`leaf_into`].
+#[derive(Default)]
+pub struct Scratch {
+    decoded: Vec<u8>,
+    folded: Vec<u8>,
 }
 
 #[cfg(test)]
@@ -470,10 +646,26 @@ mod tests {
             for run in [" ", "  ", "\n", "\t \r\n", "\u{a0}", "\u{3000} ", "\u{2028}", "\u{85}"] {
                 let text = "x".repeat(before) + run + "é" + run + "end" + &"y".repeat(40);
                 let mut out = Vec::new();
-                let changed = collapse_into(text.as_bytes(), &mut out);
+                collapse_into(text.as_bytes(), &mut out);
                 let expected = "x".repeat(before) + " é end" + &"y".repeat(40);
                 assert_eq!(String::from_utf8(out).unwrap(), expected);
-                assert_eq!(changed, text != expected);
+                let mut runs = Vec::new();
+                irregular_runs(text.as_bytes(), |start, end| runs.push(&text[start..end]));
+                assert_eq!(runs, if run == " " { vec![] } else { vec![run, run] });
+            }
+        }
+    }
+
+    #[test]
+    fn decodes_as_the_walker_does() {
+        for before in 0..70 {
+            for escape in [r"\n", r#"\""#, r"\u00e9\\\\n", r"\ud83e\udd8a", "é", r"\n\n  \n"] {
+                let raw = format!("{}{escape}{}{escape}", "x".repeat(before), "y".repeat(before / 2));
+                let (mut here, mut there) = (Vec::new(), Vec::new());
+                let json = format!("{raw}\", more");
+                assert_eq!(decode_string_into(json.as_bytes(), 0, &mut here), raw.len());
+                json::decode_into(raw.as_bytes(), &mut there);
+                assert_eq!(here, there, "{raw}");
             }
         }
     }
@@ -487,25 +679,46 @@ mod tests {
         };
         assert_eq!(undone(r#"a\"b\u00e9\ud83e\udd8a\/"#), ("a\"bé🦊/".to_owned(), true));
         assert_eq!(undone(r"C:\Users\d\u12"), (r"C:\Users\d\u12".to_owned(), false));
-        assert_eq!(undone(r"\\n \ud800 \"), (r"\n � \".replace('�', "\u{fffd}"), true));
+        assert_eq!(undone(r"\\n \ud800 \"), ("\\n \u{fffd} \\".to_owned(), true));
     }
 
     #[test]
     fn spells_leaves() {
         let spelled = |raw: &str| {
             let mut out = b"before".to_vec();
-            let found = leaf_into(raw.as_bytes(), 1000, &mut out);
-            (String::from_utf8(out.split_off(6)).unwrap(), found)
+            let found = leaf_into(raw.as_bytes(), 1000, &mut out, &mut Scratch::default());
+            let spelled = String::from_utf8(out.split_off(6)).unwrap();
+            // The quick way says the same, or that it cannot say.
+            let json = format!("{raw}\" and more");
+            match plain_leaf_into(json.as_bytes(), 0, &mut out) {
+                Some((end, spaced)) => {
+                    assert_eq!((end, &out[6..]), (raw.len(), spelled.as_bytes()));
+                    assert_eq!(found, Spelled::Text { characters: raw.len(), spaced });
+                }
+                None => assert!(!raw.is_ascii() || raw.contains(['\\', ' ']) || raw.is_empty(), "{raw:?}"),
+            }
+            assert_eq!(end_of_string(json.as_bytes(), 0), (raw.len(), raw.contains('\\')));
+            (spelled, found)
         };
         let text = |s: &str, characters, spaced| (s.to_owned(), Spelled::Text { characters, spaced });
         assert_eq!(spelled("Hello World"), text("hello world", 11, true));
         assert_eq!(spelled(r" \n\tHello\u00a0\u3000 ÉCOLE "), text("hello école", 11, true));
         assert_eq!(spelled(r"\u00c9"), text("é", 1, false));
+        let alphabet: String = (' '..='~').filter(|c| !"\"\\".contains(*c)).collect();
+        for length in 1..90 {
+            let raw = alphabet[length..].trim();
+            let expected = text(&raw.to_ascii_lowercase(), raw.len(), false);
+            assert_eq!(spelled(raw), expected);
+            let raw = format!("{} {}", "Xy".repeat(length), &"éÉ b".repeat(length % 3));
+            let folded = raw.to_lowercase().trim().to_owned();
+            let characters = folded.chars().count();
+            assert_eq!(spelled(&raw), text(&folded, characters, folded.contains(' ')));
+        }
         for blank in ["", " ", r"\n\t", "\u{200b}\u{feff}", r"\u00ad \u3164"] {
             assert_eq!(spelled(blank), (String::new(), Spelled::Blank), "{blank:?}");
         }
         let mut out = Vec::new();
-        assert_eq!(leaf_into("é".repeat(50).as_bytes(), 9, &mut out), Spelled::TooLong);
+        assert_eq!(leaf_into("é".repeat(50).as_bytes(), 9, &mut out, &mut Scratch::default()), Spelled::TooLong);
         assert!(out.len() < 20);
     }
 }

@@ -7,7 +7,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::fold::{self, Spelled};
+use super::fold::{self, Scratch, Spelled};
 use super::numbers::{Decimal, Value};
 use crate::result::json::{self, Span};
 
@@ -41,7 +41,7 @@ pub struct StringLeaf {
 
 #[derive(Clone, Copy, Debug)]
 pub struct NumberLeaf {
-    value: Value,
+    pub value: Value,
     more: Span,
     pub covered: bool,
     /// The number where it first stands.
@@ -62,7 +62,8 @@ pub struct Leaves {
     number_table: Table,
     key: Key,
     decimal: Decimal,
-    scratch: Vec<u8>,
+    name: Vec<u8>,
+    scratch: Scratch,
     hashes: Vec<u64>,
     members: Vec<Member>,
     objects: Vec<u32>,
@@ -94,27 +95,27 @@ impl Leaves {
 
     /// One pass over the tokens. `first`: note superseded values; otherwise: skip them.
     fn walk(&mut self, json: &[u8], first: bool) -> bool {
-        self.clear();
+        self.clear(json.len());
         let mut skips = 0;
         let mut at = 0;
+        // One bit for each open container, the innermost lowest: 1 = object.
+        let mut nesting: u128 = 0;
+        let mut name_next = false;
         while let Some(&byte) = json.get(at) {
+            at += 1;
             match byte {
-                b'"' => {
-                    let inside = Span::new(at + 1, json::end_of_valid_string(json, at + 1));
-                    at = json::skip_space(json, inside.end as usize + 1);
-                    if json.get(at) != Some(&b':') {
-                        if !self.add_string(json, inside) {
-                            return false;
-                        }
-                        continue;
-                    }
-                    at = json::skip_space(json, at + 1);
+                b'"' if name_next => {
+                    name_next = false;
+                    let (end, escaped) = fold::end_of_string(json, at);
+                    let name = Span::new(at, end);
+                    let colon = json::skip_space(json, end + 1);
+                    at = json::skip_space(json, colon + 1);
                     if first {
                         if self.members.len() >= MAX_OPEN_MEMBERS {
                             return false;
                         }
-                        let hash = self.hash_of_name(inside.of(json));
-                        self.members.push(Member { hash, name: inside, value: Span::new(at, at).start });
+                        let hash = self.hash_of_name(name.of(json), escaped);
+                        self.members.push(Member { hash, name, value: Span::new(at, at).start });
                     } else {
                         while self.superseded.get(skips).is_some_and(|&value| (value as usize) < at) {
                             skips += 1;
@@ -124,22 +125,35 @@ impl Leaves {
                         }
                     }
                 }
+                b'"' => match self.add_string(json, at) {
+                    Some(end) => at = end + 1,
+                    None => return false,
+                },
                 b'-' | b'0'..=b'9' => {
-                    let length = json.iter().skip(at).take_while(|&&b| is_of_number(b)).count();
-                    if !self.add_number(json, Span::new(at, at + length)) {
+                    let start = at - 1;
+                    while json.get(at).is_some_and(|&b| is_of_number(b)) {
+                        at += 1;
+                    }
+                    if !self.add_number(json, Span::new(start, at)) {
                         return false;
                     }
-                    at += length;
                 }
+                b',' => name_next = nesting & 1 == 1,
                 b'{' => {
+                    nesting = nesting << 1 | 1;
+                    name_next = true;
                     self.objects.push(Span::new(self.members.len(), 0).start);
-                    at += 1;
+                }
+                b'[' => {
+                    nesting <<= 1;
+                    name_next = false;
                 }
                 b'}' => {
+                    nesting >>= 1;
                     self.end_object(json);
-                    at += 1;
                 }
-                _ => at += 1,
+                b']' => nesting >>= 1,
+                _ => {}
             }
         }
         self.strings_left = self.strings.len();
@@ -147,13 +161,14 @@ impl Leaves {
         true
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self, size: usize) {
         self.strings.clear();
         self.numbers.clear();
         self.text.clear();
         self.digits.clear();
-        self.string_table.clear();
-        self.number_table.clear();
+        // Few values have a leaf in less than 16 bytes, so the tables seldom grow.
+        self.string_table.clear(size / 8);
+        self.number_table.clear(size / 32);
         self.members.clear();
         self.objects.clear();
         (self.strings_left, self.numbers_left, self.longest) = (0, 0, 0);
@@ -181,54 +196,57 @@ impl Leaves {
         self.members.truncate(from);
     }
 
-    fn hash_of_name(&mut self, name: &[u8]) -> u64 {
-        if memchr::memchr(b'\\', name).is_none() {
+    fn hash_of_name(&mut self, name: &[u8], escaped: bool) -> u64 {
+        if !escaped {
             return self.key.hash(name);
         }
-        self.scratch.clear();
-        json::decode_into(name, &mut self.scratch);
-        self.key.hash(&self.scratch)
+        self.name.clear();
+        json::decode_into(name, &mut self.name);
+        self.key.hash(&self.name)
     }
 
-    fn add_string(&mut self, json: &[u8], source: Span) -> bool {
+    /// Adds the string whose inside starts at `at`; returns where it ends. `None`: over budget.
+    fn add_string(&mut self, json: &[u8], at: usize) -> Option<usize> {
         let start = self.text.len();
         let most = MAX_LEAF_TEXT.saturating_sub(start);
-        let (characters, spaced) = match fold::leaf_into(source.of(json), most, &mut self.text) {
-            Spelled::Blank => return true,
-            Spelled::TooLong => return self.is_known(json, source, start),
-            Spelled::Text { characters, spaced } => (characters, spaced),
+        let (source, kind, spaced) = match fold::plain_leaf_into(json, at, &mut self.text) {
+            Some((end, spaced)) if end - at <= most => (Span::new(at, end), kind(end - at), spaced),
+            _ => {
+                self.text.truncate(start);
+                let source = Span::new(at, json::end_of_valid_string(json, at));
+                let end = source.end as usize;
+                match fold::leaf_into(source.of(json), most, &mut self.text, &mut self.scratch) {
+                    Spelled::Blank => return Some(end),
+                    Spelled::TooLong => return self.is_known(json, source, start).then_some(end),
+                    Spelled::Text { characters, spaced } => (source, kind(characters), spaced),
+                }
+            }
         };
+        let end = source.end as usize;
         let (known, text) = self.text.split_at_checked(start).unwrap_or_default();
         let index = self.strings.len();
         let same = |i: usize| self.strings.get(i).is_some_and(|leaf| leaf.span().of(known) == text);
         let length = text.len();
         if self.string_table.find_or_insert(self.key.hash(text), index, same).is_some() {
             self.text.truncate(start);
-            return true;
+            return Some(end);
         }
         let span = Span::new(start, start + length);
-        let kind = if characters < 4 { Kind::Word } else { Kind::Text };
-        self.strings.push(StringLeaf {
-            start: span.start,
-            len: span.end - span.start,
-            kind,
-            spaced,
-            covered: false,
-            source,
-        });
+        let len = span.end - span.start;
+        self.strings.push(StringLeaf { start: span.start, len, kind, spaced, covered: false, source });
         self.longest = self.longest.max(length);
-        self.strings.len() + self.numbers.len() <= MAX_LEAVES
+        (self.strings.len() + self.numbers.len() <= MAX_LEAVES).then_some(end)
     }
 
-    /// Whether a string that the budget has no room for is a leaf already.
+    /// Whether a string that the budget has no room for is a leaf already, or none.
     fn is_known(&mut self, json: &[u8], source: Span, start: usize) -> bool {
         self.text.truncate(start);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        let spelled = fold::leaf_into(source.of(json), self.longest, &mut scratch);
-        let known = matches!(spelled, Spelled::Text { .. }) && self.find_string(&scratch).is_some();
-        self.scratch = scratch;
-        known || spelled == Spelled::Blank
+        let mut text = Vec::new();
+        match fold::leaf_into(source.of(json), self.longest, &mut text, &mut self.scratch) {
+            Spelled::Blank => true,
+            Spelled::TooLong => false,
+            Spelled::Text { .. } => self.find_string(&text).is_some(),
+        }
     }
 
     fn add_number(&mut self, json: &[u8], source: Span) -> bool {
@@ -310,6 +328,10 @@ impl StringLeaf {
     }
 }
 
+fn kind(characters: usize) -> Kind {
+    if characters < 4 { Kind::Word } else { Kind::Text }
+}
+
 fn is_of_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
 }
@@ -381,11 +403,12 @@ struct Table {
     places: Vec<u64>,
     size: usize,
     used: usize,
+    growing: Vec<u64>,
 }
 
 impl Table {
-    fn clear(&mut self) {
-        self.resize(64);
+    fn clear(&mut self, size: usize) {
+        self.resize(size.clamp(32, 2 * MAX_LEAVES).next_power_of_two());
         self.used = 0;
     }
 
@@ -439,10 +462,13 @@ impl Table {
     }
 
     fn grow(&mut self) {
-        let mut entries: Vec<u64> = self.places.iter().take(self.size).copied().filter(|&entry| entry != 0).collect();
+        let mut entries = std::mem::take(&mut self.growing);
+        entries.clear();
+        entries.extend(self.places.iter().take(self.size).filter(|&&entry| entry != 0));
         self.resize(self.size * 4);
-        for entry in entries.drain(..) {
+        for &entry in &entries {
             self.put(entry);
         }
+        self.growing = entries;
     }
 }

@@ -11,15 +11,20 @@
 //! * **Searched text** of a block are its members `text`, `name`, `title` and `description`, and those of its
 //!   `resource`. All other strings of a block (`uri`, `data`, `mimeType` …) cover a leaf only when they equal it.
 //! * A string is **covered** when a searched text contains it, as the text stands or with JSON escapes undone (once).
-//!   Under four characters it must stand there as a word of its own, see [`words`]. A number is covered when a
-//!   text has a number of the same value, see [`numbers`] for what counts as one.
+//!   Under four characters it must stand there as a word of its own (`words.rs`). A number is covered when a text has a
+//!   number of the same value, in any usual spelling (`numbers.rs`).
 //!
-//! The search takes time in proportion to the input, whatever the server wrote: [`strings`] has the quick way,
-//! [`automaton`] the one that cannot be made slow. What is over budget ([`leaves`]) is not measured.
+//! The search takes time in proportion to the input, whatever the server wrote. Leaves are first looked for in their
+//! order (`glance.rs`), which finds nearly all of a faithful copy; the others by `strings.rs`, which counts its work and
+//! leaves hostile input to `automaton.rs`, and by `words.rs` and `numbers.rs`. The text is searched as it stands, then
+//! where other white space may hide a leaf (`near.rs`), then with its escapes undone; each time only for what is still
+//! missing. What is over budget (`leaves.rs`) is not measured.
 
 mod automaton;
 mod fold;
+mod glance;
 mod leaves;
+mod near;
 mod numbers;
 mod strings;
 #[cfg(test)]
@@ -32,6 +37,9 @@ use leaves::Leaves;
 /// How many missing leaves are named, and how long.
 const NAMED: usize = 5;
 const NAME_CHARACTERS: usize = 80;
+
+/// So many bytes of text a buffer keeps for the next call.
+const KEPT: usize = 4 << 20;
 
 /// How many leaves there are, and how many of them the blocks cover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +64,7 @@ pub struct Coverage {
     folded: Vec<u8>,
     spare: Vec<u8>,
     other: Vec<u8>,
+    scratch: fold::Scratch,
     words: words::Words,
     strings: strings::Strings,
     decimal: numbers::Decimal,
@@ -90,6 +99,7 @@ impl Coverage {
         self.read_blocks(blocks);
         self.search(structured);
         self.name_missing(structured);
+        self.let_go();
         let total = self.leaves.strings.len() + self.leaves.numbers.len();
         let left = self.leaves.strings_left + self.leaves.numbers_left;
         Some(Measured { covered: u32::try_from(total - left).ok()?, total: u32::try_from(total).ok()? })
@@ -121,28 +131,51 @@ impl Coverage {
             self.match_whole(value.of(block));
             return None;
         }
-        // Of a repeated member the last counts.
-        let mut searched = [Span::ABSENT; 4];
+        // Of a repeated member the last counts: of each, where its text stands, or its value when that is no string.
+        let mut texts = [Span::ABSENT; 4];
+        let mut others = [Span::ABSENT; 4];
         let mut resource = None;
-        for (name, value) in json::members(block, value) {
-            let place = ["text", "name", "title", "description"].iter().zip(&mut searched);
-            let raw = name.of(block);
-            if let Some((_, place)) = place.into_iter().find(|(known, _)| json::name_is(raw, known)) {
-                *place = value;
-            } else if json::name_is(raw, "resource") {
-                resource = Some(value);
-            } else {
-                self.match_whole(value.of(block));
+        let mut at = json::skip_space(block, value.start as usize + 1);
+        while block.get(at) == Some(&b'"') {
+            let (name_end, _) = fold::end_of_string(block, at + 1);
+            let name = block.get(at + 1..name_end).unwrap_or_default();
+            let colon = json::skip_space(block, name_end + 1);
+            let start = json::skip_space(block, colon + 1);
+            let searched = ["text", "name", "title", "description"].iter().position(|known| json::name_is(name, known));
+            let place = searched.and_then(|place| Some((texts.get_mut(place)?, others.get_mut(place)?)));
+            let end = match place {
+                Some((text, other)) => {
+                    let before = text.start as usize..text.end as usize;
+                    self.text.get_mut(before).unwrap_or_default().fill(fold::BREAK);
+                    (*text, *other) = (Span::ABSENT, Span::ABSENT);
+                    if block.get(start) == Some(&b'"') {
+                        let from = self.text.len();
+                        let end = fold::decode_string_into(block, start + 1, &mut self.text) + 1;
+                        *text = Span::new(from, self.text.len());
+                        self.text.push(fold::BREAK);
+                        end
+                    } else {
+                        *other = Span::new(start, json::skip_valid(block, start));
+                        other.end as usize
+                    }
+                }
+                None => {
+                    let value = Span::new(start, json::skip_valid(block, start));
+                    if json::name_is(name, "resource") {
+                        resource = Some(value);
+                    } else {
+                        self.match_whole(value.of(block));
+                    }
+                    value.end as usize
+                }
+            };
+            at = json::skip_space(block, end);
+            if block.get(at) == Some(&b',') {
+                at = json::skip_space(block, at + 1);
             }
         }
-        for value in searched {
-            match json::string_inside(block, value) {
-                Some(inside) => {
-                    json::decode_into(inside.of(block), &mut self.text);
-                    self.text.push(fold::BREAK);
-                }
-                None => self.match_whole(value.of(block)),
-            }
+        for other in others {
+            self.match_whole(other.of(block));
         }
         resource
     }
@@ -160,7 +193,7 @@ impl Coverage {
                 continue; // a member name
             }
             self.other.clear();
-            let spelled = fold::leaf_into(inside.of(value), self.leaves.longest, &mut self.other);
+            let spelled = fold::leaf_into(inside.of(value), self.leaves.longest, &mut self.other, &mut self.scratch);
             if let fold::Spelled::Text { .. } = spelled
                 && let Some(index) = self.leaves.find_string(&self.other)
             {
@@ -174,17 +207,18 @@ impl Coverage {
         if self.text.is_empty() || !self.is_missing(false) {
             return;
         }
+        self.text.extend_from_slice(&[fold::BREAK; 8]);
         self.folded.clear();
         fold::fold_into(&self.text, &mut self.folded);
+        glance::find(&self.folded, structured, &mut self.leaves);
         self.search_form(Form::Folded, structured);
 
         // What is found in text as it stands is also in the text with its white space collapsed: only leaves with a
         // space may be found in addition.
         if self.is_missing(true) {
             self.spare.clear();
-            if fold::collapse_into(&self.folded, &mut self.spare) {
-                self.search_form(Form::Collapsed, structured);
-            }
+            near::collapse_into(&self.folded, &self.leaves, &mut self.spare);
+            self.search_form(Form::Collapsed, structured);
         }
 
         if self.is_missing(false) {
@@ -235,6 +269,15 @@ impl Coverage {
         }
     }
 
+    /// Gives back what an unusual result made too large to keep.
+    fn let_go(&mut self) {
+        for buffer in [&mut self.text, &mut self.folded, &mut self.spare, &mut self.other] {
+            if buffer.capacity() > KEPT {
+                *buffer = Vec::new();
+            }
+        }
+    }
+
     /// What the search has done, in comparisons and steps: for tests.
     #[cfg(test)]
     fn work(&self) -> u64 {
@@ -246,7 +289,7 @@ impl Coverage {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Folded,
-    /// Folded and white space collapsed.
+    /// Folded and white space collapsed, where that may help.
     Collapsed,
     /// JSON escapes undone, then folded and collapsed.
     Unescaped,

@@ -126,11 +126,18 @@ pub fn find(text: &[u8], json: &[u8], leaves: &mut Leaves, decimal: &mut Decimal
     if leaves.numbers_left <= 8 {
         find_as_spelled(text, json, leaves);
     }
+    if leaves.numbers_left == 0 {
+        return;
+    }
+    let beginnings = Beginnings::of(leaves);
     let mut at = 0;
     while leaves.numbers_left > 0
         && let Some(start) = next_digit(text, at)
     {
         at = read_run(text, start, |digits, in_fraction, sign, exponent| {
+            if !beginnings.has(digits) {
+                return;
+            }
             decimal.digits(digits, in_fraction);
             let value = decimal.value(false, exponent);
             if sign != Sign::Minus {
@@ -140,6 +147,47 @@ pub fn find(text: &[u8], json: &[u8], leaves: &mut Leaves, decimal: &mut Decimal
                 leaves.cover_value(Value { negative: value.mantissa != 0, ..value }, decimal.more());
             }
         });
+    }
+}
+
+/// The first three significant digits of the numbers that are missing: most numbers of a text differ there.
+struct Beginnings([u64; 16]);
+
+impl Beginnings {
+    fn of(leaves: &Leaves) -> Beginnings {
+        let mut bits = [0; 16];
+        for leaf in leaves.numbers.iter().filter(|leaf| !leaf.covered) {
+            let mut beginning = leaf.value.mantissa;
+            while beginning >= 1000 {
+                beginning /= 10;
+            }
+            while beginning > 0 && beginning < 100 {
+                beginning *= 10;
+            }
+            if let Some(word) = bits.get_mut((beginning / 64) as usize) {
+                *word |= 1 << (beginning % 64);
+            }
+        }
+        Beginnings(bits)
+    }
+
+    #[inline]
+    fn has(&self, digits: &[u8]) -> bool {
+        let (mut beginning, mut taken) = (0, 0);
+        for &byte in digits {
+            if byte.is_ascii_digit() && (byte != b'0' || taken > 0) {
+                beginning = beginning * 10 + u64::from(byte - b'0');
+                taken += 1;
+                if taken == 3 {
+                    break;
+                }
+            }
+        }
+        while beginning > 0 && taken < 3 {
+            beginning *= 10;
+            taken += 1;
+        }
+        self.0.get((beginning / 64) as usize).is_some_and(|word| word >> (beginning % 64) & 1 != 0)
     }
 }
 
@@ -158,7 +206,7 @@ fn find_as_spelled(text: &[u8], json: &[u8], leaves: &mut Leaves) {
 }
 
 /// Whether what stands before and after can change no reading of the number between.
-fn stands_alone(text: &[u8], start: usize, end: usize) -> bool {
+pub fn stands_alone(text: &[u8], start: usize, end: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     let after = text.get(end..).unwrap_or_default();
     let goes_on = match after {
@@ -182,16 +230,19 @@ enum Sign {
 
 /// The position of the first digit at or after `at`.
 #[inline]
-fn next_digit(text: &[u8], at: usize) -> Option<usize> {
-    let rest = text.get(at..)?;
-    let mut done = at;
-    for chunk in rest.chunks(16) {
-        if chunk.iter().fold(false, |any, b| any | b.is_ascii_digit()) {
-            return Some(done + chunk.iter().position(u8::is_ascii_digit)?);
+fn next_digit(text: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(word) = text.get(at..)?.first_chunk::<8>() {
+        // Digits are 0 to 9 after this, and only they stay under 0x80 when 0x76 is added.
+        let word = u64::from_le_bytes(*word) ^ 0x3030_3030_3030_3030;
+        let others = (word & 0x7F7F_7F7F_7F7F_7F7F).wrapping_add(0x7676_7676_7676_7676) | word;
+        let before = (!others & 0x8080_8080_8080_8080).trailing_zeros() / 8;
+        at += before as usize;
+        if before < 8 {
+            return Some(at);
         }
-        done += 16;
     }
-    None
+    let rest = text.get(at..)?;
+    rest.iter().position(u8::is_ascii_digit).map(|before| at + before)
 }
 
 /// The position after the digits at `at`.
@@ -211,6 +262,15 @@ fn is_digit(text: &[u8], at: usize) -> bool {
 /// Calls `reading` with each reading of the run that starts at `start`: digits with a point and separators, whether
 /// they are all fraction, the sign, the exponent. Returns the position after the run.
 fn read_run(text: &[u8], start: usize, mut reading: impl FnMut(&[u8], bool, Sign, i64)) -> usize {
+    let end = end_of_digits(text, start);
+    let before = start.checked_sub(1).and_then(|before| text.get(before));
+    if !matches!(text.get(end), Some(b'.' | b',' | b'_' | b'\'' | b'e'))
+        && !matches!(before, Some(b'.' | b'-' | 0x80..))
+    {
+        // Nothing but digits: most runs.
+        reading(text.get(start..end).unwrap_or_default(), false, Sign::None, 0);
+        return end;
+    }
     let (point, sign) = before_run(text, start);
     let mut thousands = Thousands::default();
     let mut at = start;

@@ -1,20 +1,20 @@
 //! Leaves of four characters and more: which of them stand anywhere in a text.
 //!
-//! **Sampled grams.** Of each leaf, [`STRIDE`] grams of W bytes that start one byte after the other go into a table;
+//! **Sampled grams.** Of each leaf, STRIDE grams of W bytes that start one byte after the other go into a table;
 //! of the text, every STRIDE-th position is looked up. Each occurrence of a leaf has one of its grams at such a
 //! position, so none is missed; each hit is checked by comparing. Which part of a leaf gives the grams is chosen so
 //! that leaves share few (URLs have the same beginning).
 //!
 //! **Budget.** Leaves chosen to share all their grams would make the checks quadratic. They are counted; when they
-//! are more than a small multiple of the input, the rest is left to the [automaton](super::automaton).
+//! are more than a small multiple of the input, the rest is left to the [`automaton`].
 
 use memchr::memmem;
 
 use super::automaton;
 use super::leaves::{Kind, Leaves};
 
-/// Fewer short leaves than this are each searched by themselves.
-const FEW: usize = 12;
+/// So many leaves are each searched by themselves.
+const FEW: usize = 8;
 
 #[derive(Default)]
 pub struct Strings {
@@ -78,17 +78,28 @@ impl Strings {
     fn search(&mut self, text: &[u8], leaves: &mut Leaves) -> Result<(), OverBudget> {
         let leaf_count = self.long.len() + self.middle.len() + self.short.len();
         let budget = self.work + 2 * size(text.len()) + 64 * size(leaf_count);
+        if leaf_count <= FEW {
+            // A very long leaf is worth a table: to prepare a search for it costs more than the search.
+            let is_short = |index: &u32| leaves.text_of(*index as usize).len() <= 256;
+            self.middle.extend(self.long.extract_if(.., |index| is_short(index)));
+            self.short.append(&mut self.middle);
+        }
         self.grams.search::<8, 4>(text, &self.long, leaves, &mut self.work, budget)?;
         self.grams.search::<4, 4>(text, &self.middle, leaves, &mut self.work, budget)?;
         if self.short.len() > FEW {
             return self.grams.search::<4, 1>(text, &self.short, leaves, &mut self.work, budget);
         }
-        for &index in &self.short {
-            if memmem::find(text, leaves.text_of(index as usize)).is_some() {
-                leaves.cover_string(index as usize);
-            }
-        }
+        find_each(text, &self.short, leaves);
         Ok(())
+    }
+}
+
+/// The search for a few leaves: each by itself.
+fn find_each(text: &[u8], wanted: &[u32], leaves: &mut Leaves) {
+    for &index in wanted {
+        if memmem::find(text, leaves.text_of(index as usize)).is_some() {
+            leaves.cover_string(index as usize);
+        }
     }
 }
 
@@ -223,12 +234,17 @@ impl Grams {
             let mut done = leaves.is_covered(index);
             if !done && entry.gram == gram {
                 let leaf = leaves.text_of(index);
-                *work += size(leaf.len() / 16);
                 let start = at.checked_sub(entry.offset as usize);
-                if start.and_then(|start| text.get(start..start + leaf.len())) == Some(leaf) {
-                    leaves.cover_string(index);
-                    found += 1;
-                    done = true;
+                if let Some(there) = start.and_then(|start| text.get(start..start + leaf.len()))
+                    && there.first_chunk::<4>() == leaf.first_chunk::<4>()
+                    && there.last_chunk::<4>() == leaf.last_chunk::<4>()
+                {
+                    *work += size(leaf.len() / 16);
+                    if there == leaf {
+                        leaves.cover_string(index);
+                        found += 1;
+                        done = true;
+                    }
                 }
             }
             if !done {
@@ -262,8 +278,7 @@ fn gram<const W: usize>(window: &[u8]) -> u64 {
 #[inline]
 fn hash(gram: u64, shift: u32) -> usize {
     // The golden ratio: neighbouring grams go far apart.
-    let hash = gram.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    usize::try_from((hash ^ hash >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> shift).unwrap_or_default()
+    usize::try_from(gram.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift).unwrap_or_default()
 }
 
 fn size(n: usize) -> u64 {

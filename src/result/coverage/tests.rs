@@ -308,6 +308,48 @@ fn buffers_used_again_give_the_same_answer() {
     }
 }
 
+#[test]
+fn nasty_texts_are_read_to_their_end() {
+    // Each would take minutes if any step went back over what it has read.
+    let structured =
+        r#"["a-a","x y","东京市区","needle in hay",7.5,-3,1e9,"ab","cd","ef","gh","ij","kl","mn","op","qr"]"#;
+    let pieces = [
+        "1,234",
+        "1,",
+        "1.",
+        "1e1",
+        "1e",
+        "9",
+        "0",
+        "-",
+        "a-",
+        "a a ",
+        " \n",
+        "\\u0041",
+        "\\",
+        "x ",
+        "京",
+        "é",
+        "\u{a0}",
+        "needle ",
+        "needle  in ",
+    ];
+    for piece in pieces {
+        let block = block(&piece.repeat(300_000 / piece.len()));
+        let measured = Coverage::new().measure(structured.as_bytes(), [block.as_bytes()].into_iter()).unwrap();
+        assert!(measured.covered < 6, "{piece:?}");
+        // The same as the value.
+        let blocks = [&br#"{"text":"-"}"#[..]].into_iter();
+        Coverage::new().measure(quote(&piece.repeat(300_000 / piece.len())).as_bytes(), blocks).unwrap();
+    }
+    for (open, close) in [(r#"{"a":"#, "}"), ("[", "]")] {
+        let deep = format!("{}\"leaf\"{}", open.repeat(128), close.repeat(128));
+        assert_eq!(measure(&deep, &[]).1, 1);
+        let wide = format!("[{}0]", r#"{"a":1,"b":2,"a":3},"#.repeat(20_000));
+        assert_eq!(measure(&wide, &[]).1, 3);
+    }
+}
+
 /// Text and leaves of a test of work, and what may be done for it: a few steps for each byte.
 fn work_of(leaves: &[String], text: &str) -> (u32, f64) {
     let structured = format!("[{}]", leaves.iter().map(|leaf| quote(leaf)).collect::<Vec<_>>().join(","));

@@ -44,7 +44,7 @@ impl Words {
                 && let Some(at) = finder.find(text.get(from..).unwrap_or_default())
             {
                 let start = from + at;
-                found = edge(text, start) && edge(text, start + word.len());
+                found = is_whole(text, start, start + word.len());
                 looked += 1;
                 from = start + 1;
             }
@@ -91,6 +91,11 @@ impl Words {
             }
         }
     }
+}
+
+/// Whether what stands there is no part of a longer word.
+pub fn is_whole(text: &[u8], start: usize, end: usize) -> bool {
+    edge(text, start) && edge(text, end)
 }
 
 /// Whether a word may start or end here.

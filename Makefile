@@ -1,0 +1,33 @@
+# mcp-select. `make test` sets up what it needs and passes everything: Rust, C, C++, Python, Go.
+#
+# A toolchain that is missing is named and its part left out; with CI=true that is a failure.
+
+CARGO ?= cargo
+CC    ?= cc
+CXX   ?= c++
+PREFIX ?= /usr/local
+
+.PHONY: test rust-test lint help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make test          everything: Rust, C, C++, Python, Go"
+	@echo "make rust-test     format, lints, Rust tests"
+	@echo "make c-test        the C ABI from C and C++ (valgrind, sanitizers)"
+	@echo "make python-test   the Python package;   make python: build it"
+	@echo "make go-test       the Go module;        make go: place its library"
+	@echo "make header        write include/mcp_select.h anew"
+	@echo "make bench         measure;              make fuzz-smoke: a million inputs"
+	@echo "make install       library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
+
+test: rust-test c-test python-test go-test
+	@echo "make test: all passed"
+
+rust-test: lint
+	$(CARGO) test --quiet
+
+lint:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --quiet --all-targets -- -D warnings
+
+include $(wildcard mk/*.mk)
