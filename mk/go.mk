@@ -13,7 +13,7 @@ GO_BUILD     ?= $(CARGO) rustc --release --lib --crate-type staticlib --no-defau
 GO_CLI       ?= $(CURDIR)/target/release/mcp-select
 GO_ADAPTERS  := $(wildcard $(GO_BINDING)/adapters/*/go.mod)
 
-.PHONY: go go-header go-test go-test-binding go-test-adapters go-leaks go-bench
+.PHONY: go go-header go-test go-test-binding go-test-adapters go-leaks go-static go-bench
 
 ## go: build the static library and place it for cgo
 go:
@@ -28,8 +28,8 @@ go:
 go-header:
 	cp include/mcp_select.h $(GO_NATIVE)/include/mcp_select.h
 
-## go-test: vet, tests under the race detector, examples, adapters, leaks
-go-test: go-test-binding go-test-adapters go-leaks
+## go-test: vet, tests under the race detector, examples, adapters, leaks, static linking
+go-test: go-test-binding go-test-adapters go-leaks go-static
 
 go-test-binding: go
 	$(CARGO) build --release --bin mcp-select
@@ -42,14 +42,19 @@ go-test-adapters: go
 	@set -e; for module in $(dir $(GO_ADAPTERS)); do \
 	  echo "$$module"; ( cd $$module && $(GO) vet ./... && $(GO) test -race -count=1 ./... ); done
 
-# Leaks under AddressSanitizer. First a program that leaks on purpose: it must be caught, or the sanitizer is not there.
+# First a program that leaks on purpose: it must be caught, or the sanitizer is not there.
 ## go-leaks: the same objects made and freed, watched by AddressSanitizer
 go-leaks: go
 	@cd $(GO_BINDING) && if ! $(GO) build -asan -o /dev/null ./internal/leakcheck 2>/dev/null; then \
 	  echo "skipped: this machine cannot build with -asan"; exit 0; fi; \
-	if $(GO) run -asan ./internal/leakcheck -leak >/dev/null 2>&1; then \
+	if ! $(GO) run -asan ./internal/leakcheck -leak 2>&1 | grep -q 'LeakSanitizer: detected memory leaks'; then \
 	  echo "error: a leak on purpose was not found" >&2; exit 1; fi; \
 	$(GO) run -asan ./internal/leakcheck
+
+## go-static: a program with nothing but static libraries
+go-static: go
+	cd $(GO_BINDING) && $(GO) build -ldflags '-linkmode external -extldflags -static' -o $(CURDIR)/target/go-quickstart ./examples/quickstart
+	target/go-quickstart > /dev/null
 
 ## go-bench: what a call costs, beside encoding/json doing the same
 go-bench: go
