@@ -363,7 +363,6 @@ proptest! {
 
     /// 6. Text stays within `limit`, the marker included.
     #[test]
-    #[ignore = "`limit` is not in this version"]
     fn property_6_text_stays_within_the_limit(mut choices in choices()) {
         let mut case = Case::new(&mut choices, ANY, results());
         case.known.audience = choices.pick(&["model", "code", "user", "app"]);

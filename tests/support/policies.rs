@@ -7,11 +7,6 @@ use mcp_select::{Input, Request};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Whether settings and conditions are used that a policy can say and the engine cannot do yet: `structured.pick`, `.omit`,
-/// `.unwrap`, `render = "pretty"` and `"sorted"`, `text.if_json = "rewrite"`, `limit`, `sanitize`, `path`, `meta_path`.
-/// On when `NOT_IN_THIS_VERSION` in `src/policy/read.rs` is empty. (`schema` needs a cargo feature and is left out.)
-pub const LATER: bool = false;
-
 /// What kind of policy is wanted.
 #[derive(Clone, Copy)]
 pub struct Wanted {
@@ -213,11 +208,9 @@ impl Writer<'_> {
             let list: &[(&str, &[&str])] =
                 if self.wanted.facts && !self.choices.one_in(3) { CONDITIONS } else { ROUTE_CONDITIONS };
             let (name, values) = list[self.choices.below(list.len())];
-            if LATER || !matches!(name, "path" | "meta_path") {
-                let condition = format!("{name} = {}", self.choices.pick(values));
-                if !when.iter().any(|other| other.starts_with(&format!("{name} ="))) {
-                    when.push(condition);
-                }
+            let condition = format!("{name} = {}", self.choices.pick(values));
+            if !when.iter().any(|other| other.starts_with(&format!("{name} ="))) {
+                when.push(condition);
             }
         }
         when
@@ -228,9 +221,7 @@ impl Writer<'_> {
         let mut keys: Vec<&str> = Vec::new();
         let mut text = String::new();
         for _ in 0..self.choices.below(most) {
-            let all = SETTINGS.len() + if LATER { LATER_SETTINGS.len() } else { 0 };
-            let index = self.choices.below(all);
-            let (key, values) = *SETTINGS.get(index).unwrap_or_else(|| &LATER_SETTINGS[index - SETTINGS.len()]);
+            let (key, values) = SETTINGS[self.choices.below(SETTINGS.len())];
             let value = self.choices.pick(values);
             if !keys.contains(&key) && !not.contains(&key) && (self.wanted.whole || !value.contains("whole")) {
                 keys.push(key);
@@ -336,25 +327,19 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("structured.null", &["\"absent\"", "\"value\""]),
     ("structured.as", AS),
     ("structured.at", &["\"first\"", "\"last\""]),
-    ("structured.render", &["\"compact\"", "\"verbatim\""]),
-    ("structured.media", &["\"note\"", "\"keep\""]),
-    ("text.if_json", &["\"leave\"", "\"project\""]),
-    ("extras", &["{ before = \"<x>\", after = \"</x>\", escape = \"remove\" }", "{ before = \"\", after = \"\" }"]),
-    ("media_only", &["{ before = \"from {tool}:\", after = \"\" }", "{ before = \"\", after = \"done\" }"]),
-    ("placeholder", &["\"(nothing)\"", "\"\""]),
-    ("placeholder_hidden", &["\"(hidden)\""]),
-];
-
-/// Of [`LATER`].
-const LATER_SETTINGS: &[(&str, &[&str])] = &[
+    ("structured.render", &["\"compact\"", "\"verbatim\"", "\"pretty\"", "\"sorted\""]),
     ("structured.pick", &["[]", "[\"$.items\"]", "[\"$.a\", \"$.items[0]\"]"]),
     ("structured.omit", &["[]", "[\"$..b\"]"]),
     ("structured.unwrap", &["\"\"", "\"result\""]),
-    ("text.if_json", &["\"rewrite\""]),
-    ("structured.render", &["\"pretty\"", "\"sorted\""]),
+    ("structured.media", &["\"note\"", "\"keep\""]),
+    ("text.if_json", &["\"leave\"", "\"project\"", "\"rewrite\""]),
     (
         "limit",
         &["\"none\"", "{ chars = 100 }", "{ bytes = 90, cut = \"middle\" }", "{ utf16 = 120, cut = \"elements\" }"],
     ),
     ("sanitize", &["[]", "[\"ansi\", \"bidi\", \"invisible\", \"tags\", \"control\"]", "[\"invisible\"]"]),
+    ("extras", &["{ before = \"<x>\", after = \"</x>\", escape = \"remove\" }", "{ before = \"\", after = \"\" }"]),
+    ("media_only", &["{ before = \"from {tool}:\", after = \"\" }", "{ before = \"\", after = \"done\" }"]),
+    ("placeholder", &["\"(nothing)\"", "\"\""]),
+    ("placeholder_hidden", &["\"(hidden)\""]),
 ];
