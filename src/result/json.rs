@@ -49,6 +49,10 @@ impl Seen {
     pub const LONE_SURROGATE: Seen = Seen(2);
     /// White space between tokens.
     pub const SPACE: Seen = Seen(4);
+    /// An escape that has a shorter spelling: `\\u` or `\\/`.
+    pub const LONG_ESCAPE: Seen = Seen(8);
+    /// An object may have a member twice. Only [`validate_noting_names`] looks for it, and it may be mistaken.
+    pub const REPEATS: Seen = Seen(16);
 
     pub fn add(&mut self, other: Seen) {
         self.0 |= other.0;
@@ -183,8 +187,13 @@ fn validate_escapes(bytes: &[u8], mut at: usize, seen: &mut Seen) -> Result<usiz
 fn validate_escape(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<usize, Malformed> {
     seen.add(Seen::ESCAPE);
     match bytes.get(at + 1) {
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'/') => {
+            seen.add(Seen::LONG_ESCAPE);
+            Ok(at + 2)
+        }
         Some(b'u') => {
+            seen.add(Seen::LONG_ESCAPE);
             let Some(unit) = hex4(bytes, at + 2) else {
                 let end = (at + 2..at + 6).find(|&i| !bytes.get(i).is_some_and(u8::is_ascii_hexdigit)).unwrap_or(at);
                 return malformed(end, if end >= bytes.len() { Fault::End } else { Fault::Escape });
@@ -296,6 +305,106 @@ pub fn validate_value(
     max_depth: u32,
     seen: &mut Seen,
 ) -> Result<usize, Malformed> {
+    validate_with(bytes, start, open, max_depth, seen, &mut Unnoted)
+}
+
+/// The same, and [`Seen::REPEATS`] when an object may have a member twice. `names` is a buffer to hand in again and again.
+pub fn validate_noting_names(
+    bytes: &[u8],
+    start: usize,
+    open: u32,
+    max_depth: u32,
+    seen: &mut Seen,
+    names: &mut Vec<NameSet>,
+) -> Result<usize, Malformed> {
+    names.clear();
+    validate_with(bytes, start, open, max_depth, seen, &mut Noted { levels: names })
+}
+
+/// Watches the names of objects while a value is validated.
+trait Names {
+    fn open(&mut self);
+    fn close(&mut self);
+    fn name(&mut self, name: &[u8], seen: &mut Seen);
+}
+
+struct Unnoted;
+
+impl Names for Unnoted {
+    #[inline(always)]
+    fn open(&mut self) {}
+    #[inline(always)]
+    fn close(&mut self) {}
+    #[inline(always)]
+    fn name(&mut self, _: &[u8], _: &mut Seen) {}
+}
+
+/// Which names an object may have had: two of 256 bits for each.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct NameSet([u64; 4]);
+
+impl NameSet {
+    /// Adds the name of a member as it stands between its quotes; notes when it may have been there before.
+    #[inline(always)]
+    pub fn add(&mut self, name: &[u8], seen: &mut Seen) {
+        // Both ends and the length tell most names apart.
+        let head = name.first_chunk::<8>().map_or_else(|| short_word(name), |word| u64::from_le_bytes(*word));
+        let tail = name.last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
+        let hash = (head ^ tail.rotate_left(29) ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut known = 0;
+        for byte in [(hash >> 56) & 0xFF, (hash >> 48) & 0xFF] {
+            if let Some(word) = self.0.get_mut((byte >> 6) as usize) {
+                let bit = 1 << (byte & 63);
+                known += u32::from(*word & bit != 0);
+                *word |= bit;
+            }
+        }
+        // A name with an escape may be any other name.
+        if known == 2 || seen.has(Seen::ESCAPE) && name.contains(&b'\\') {
+            seen.add(Seen::REPEATS);
+        }
+    }
+}
+
+/// The names of every open object, the innermost last. The buffer is the caller's.
+struct Noted<'b> {
+    levels: &'b mut Vec<NameSet>,
+}
+
+impl Names for Noted<'_> {
+    #[inline(always)]
+    fn open(&mut self) {
+        self.levels.push(NameSet::default());
+    }
+
+    #[inline(always)]
+    fn close(&mut self) {
+        self.levels.pop();
+    }
+
+    #[inline(always)]
+    fn name(&mut self, name: &[u8], seen: &mut Seen) {
+        if let Some(level) = self.levels.last_mut() {
+            level.add(name, seen);
+        }
+    }
+}
+
+/// Up to seven bytes as a word.
+#[inline(always)]
+fn short_word(name: &[u8]) -> u64 {
+    name.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+#[inline(always)]
+fn validate_with(
+    bytes: &[u8],
+    start: usize,
+    open: u32,
+    max_depth: u32,
+    seen: &mut Seen,
+    names: &mut impl Names,
+) -> Result<usize, Malformed> {
     let allowed = max_depth.min(MAX_DEPTH);
     let mut at = start;
     let mut depth = open;
@@ -314,7 +423,10 @@ pub fn validate_value(
                 } else {
                     depth += 1;
                     objects = objects << 1 | 1;
-                    at = validate_name(bytes, at, seen)?.1;
+                    let (name, value) = validate_name(bytes, at, seen)?;
+                    names.open();
+                    names.name(name.of(bytes), seen);
+                    at = value;
                     continue 'value;
                 }
             }
@@ -345,7 +457,9 @@ pub fn validate_value(
                 Some(b',') => {
                     at = spaces(bytes, at + 1, seen);
                     if in_object {
-                        at = validate_name(bytes, at, seen)?.1;
+                        let (name, value) = validate_name(bytes, at, seen)?;
+                        names.name(name.of(bytes), seen);
+                        at = value;
                     }
                     continue 'value;
                 }
@@ -356,6 +470,9 @@ pub fn validate_value(
             at += 1;
             depth -= 1;
             objects >>= 1;
+            if in_object {
+                names.close();
+            }
         }
     }
 }

@@ -4,8 +4,8 @@
 //! judges nothing: what may be seen, and what it means, is for `table` and `select`.
 
 use super::json::{
-    Fault, Malformed, Members, Seen, Span, elements, members, name_is, skip_space, string_inside, validate_name,
-    validate_value,
+    Fault, Malformed, Members, NameSet, Seen, Span, elements, members, name_is, skip_space, string_inside,
+    validate_name, validate_noting_names, validate_value,
 };
 use super::refusal::{Refusal, Wrong};
 use crate::policy::rule::Kind;
@@ -149,6 +149,12 @@ pub struct Scan {
     pub is_error: Span,
     /// The object; absent when missing or null.
     pub meta: Span,
+    /// Its members, repeated ones too: names between their quotes, values.
+    pub meta_members: Vec<(Span, Span)>,
+    /// What was seen inside it; `REPEATS` when a member may stand twice in it.
+    pub meta_seen: Seen,
+    /// A buffer of the walker.
+    names: Vec<NameSet>,
     /// The string; absent when missing or null.
     pub result_type: Span,
     /// `type` and `toolUseId` of a sampling block.
@@ -234,8 +240,11 @@ impl Scan {
 
     fn clear(&mut self) {
         let mut blocks = std::mem::take(&mut self.blocks);
+        let mut meta_members = std::mem::take(&mut self.meta_members);
+        let names = std::mem::take(&mut self.names);
         blocks.clear();
-        *self = Scan { blocks, ..Scan::default() };
+        meta_members.clear();
+        *self = Scan { blocks, meta_members, names, ..Scan::default() };
     }
 
     /// Whether the members have the types that they must have, and whom the result is for.
@@ -310,6 +319,12 @@ impl Scan {
         Ok(())
     }
 
+    /// Whether the structured value stands in the input as it would be written shortest, every member once.
+    pub fn structured_is_shortest(&self) -> bool {
+        let no = [Seen::SPACE, Seen::LONG_ESCAPE, Seen::LONE_SURROGATE, Seen::REPEATS];
+        !no.into_iter().any(|seen| self.structured_seen.has(seen))
+    }
+
     /// How many blocks are no valid blocks of the type they name.
     pub fn malformed_blocks(&self) -> usize {
         self.blocks.iter().filter(|block| block.traits.has(Traits::MALFORMED)).count()
@@ -347,10 +362,18 @@ impl Reader<'_> {
                 return Ok(end);
             }
             let before = std::mem::take(&mut reader.seen);
-            let end = reader.value(at, 1)?;
+            let end = match member {
+                Member::Structured => {
+                    validate_noting_names(reader.bytes, at, 1, reader.max_depth, &mut reader.seen, &mut scan.names)?
+                }
+                Member::Meta => reader.meta(scan, at)?,
+                _ => reader.value(at, 1)?,
+            };
             let value = Span::new(at, end);
-            if member == Member::Structured {
-                scan.structured_seen = reader.seen;
+            match member {
+                Member::Structured => scan.structured_seen = reader.seen,
+                Member::Meta => scan.meta_seen = reader.seen,
+                _ => {}
             }
             reader.seen.add(before);
             match member {
@@ -376,6 +399,18 @@ impl Reader<'_> {
             return Err(Malformed { at: rest, fault: Fault::Unexpected });
         }
         Ok(top)
+    }
+
+    /// Reads `_meta` and lists its members, so that nobody needs to walk it again.
+    fn meta(&mut self, scan: &mut Scan, at: usize) -> Result<usize, Malformed> {
+        scan.meta_members.clear();
+        let mut names = NameSet::default();
+        self.object_or_value(at, 1, |reader, name, at| {
+            let end = reader.value(at, 2)?;
+            scan.meta_members.push((name, Span::new(at, end)));
+            names.add(name.of(reader.bytes), &mut reader.seen);
+            Ok(end)
+        })
     }
 
     fn value(&mut self, at: usize, open: u32) -> Result<usize, Malformed> {

@@ -1,6 +1,7 @@
 //! The settings of one result, asked for one at a time and typed.
 
 use super::facts::Asked;
+use super::meta::{Keys, Patterns};
 use crate::policy::pattern::MetaPattern;
 use crate::policy::rule::{
     Annotations, As, At, Blank, BlockRule, Extras, IfJson, Kind, Lane, Limit, Media, MetaBlocks, NullAs, Render,
@@ -105,25 +106,32 @@ impl<'p> Ask<'p, '_> {
         }
     }
 
-    /// The patterns that allow a key: the first row that holds, and those that it inherits from.
-    pub fn allow(&mut self) -> Vec<&'p MetaPattern> {
-        let mut patterns = self.patterns(Setting::MetaAllow);
-        patterns.retain(|pattern| **pattern != MetaPattern::Inherit);
-        patterns
+    /// Which keys of `_meta` are allowed.
+    pub fn keys(&mut self) -> Keys<'p> {
+        Keys { allow: self.allow(), deny: self.deny(), reserved: self.reserved() }
+    }
+
+    /// The patterns that allow a key: those of the first row that holds, and of those that it inherits from.
+    fn allow(&mut self) -> Patterns<'p> {
+        match self.value(Setting::MetaAllow) {
+            Some(Value::Meta(first)) if !first.contains(&MetaPattern::Inherit) => Patterns::One(first),
+            _ => self.together(Setting::MetaAllow),
+        }
     }
 
     /// The patterns that deny a key: those of every row that holds.
-    pub fn deny(&mut self) -> Vec<&'p MetaPattern> {
-        self.patterns(Setting::MetaDeny)
+    fn deny(&mut self) -> Patterns<'p> {
+        let only = self.decider.table.column(Setting::MetaDeny).len() <= 1;
+        match self.value(Setting::MetaDeny) {
+            Some(Value::Meta(patterns)) if only => Patterns::One(patterns),
+            _ => self.together(Setting::MetaDeny),
+        }
     }
 
-    fn patterns(&mut self, setting: Setting) -> Vec<&'p MetaPattern> {
+    fn together(&mut self, setting: Setting) -> Patterns<'p> {
         let values = self.decider.all(setting, &mut self.facts);
-        values
-            .into_iter()
-            .filter_map(|value| if let Value::Meta(p) = value { Some(p) } else { None })
-            .flatten()
-            .collect()
+        let patterns = values.into_iter().filter_map(|value| if let Value::Meta(p) = value { Some(p) } else { None });
+        Patterns::Many(patterns.flatten().filter(|pattern| **pattern != MetaPattern::Inherit).collect())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Writing the output: spans of the input and texts of the arena, as one JSON object.
 
-use super::meta::{Keys, filter, without_repeats};
+use super::meta::{Filtered, Keys, filter, without_repeats};
 use super::plan::{Fate, FieldValue, Form, Item, Plan};
 use crate::policy::rule::Kind;
-use crate::result::json::{Seen, Span, end_of_valid_string, escape_into, members, name_is, shortest_into};
+use crate::result::json::{Seen, Span, end_of_valid_string, escape_into, member, members, name_is, shortest_into};
 use crate::result::scan::{Block, Scan, Traits};
 use std::borrow::Cow;
 
@@ -25,8 +25,8 @@ pub fn is_unchanged(scan: &Scan, plan: &Plan) -> bool {
         && plan.items.iter().all(|item| item.fate == Fate::Kept)
 }
 
-/// Writes the output. Members stand in the order of the input.
-pub fn emit(bytes: &[u8], scan: &Scan, plan: &Plan, out: &mut Vec<u8>) {
+/// Writes the output. Members stand in the order of the input. `block_keys`: what of the `_meta` of blocks goes out.
+pub fn emit(bytes: &[u8], scan: &Scan, plan: &Plan, block_keys: Option<&Keys<'_>>, out: &mut Vec<u8>) {
     #[derive(Clone, Copy)]
     enum Member {
         Content,
@@ -44,7 +44,7 @@ pub fn emit(bytes: &[u8], scan: &Scan, plan: &Plan, out: &mut Vec<u8>) {
         (scan.sampling[1].start, Member::Copied("toolUseId", scan.sampling[1])),
     ];
     parts.sort_by_key(|(start, _)| *start);
-    let writer = Writer { bytes, lone_surrogates: scan.seen.has(Seen::LONE_SURROGATE) };
+    let writer = Writer { bytes, block_keys, lone_surrogates: scan.seen.has(Seen::LONE_SURROGATE) };
     out.reserve(bytes.len().min(plan.arena.len() + bytes.len()));
     out.push(b'{');
     let mut name = |out: &mut Vec<u8>, name: &str| {
@@ -78,6 +78,7 @@ pub fn emit(bytes: &[u8], scan: &Scan, plan: &Plan, out: &mut Vec<u8>) {
 
 struct Writer<'a> {
     bytes: &'a [u8],
+    block_keys: Option<&'a Keys<'a>>,
     lone_surrogates: bool,
 }
 
@@ -128,13 +129,19 @@ impl Writer<'_> {
                 escape_into(plan.arena.get(range.clone()).unwrap_or_default(), out);
                 out.extend_from_slice(b"\"}");
             }
+            // Already written shortest, every member once: nothing but the escapes of a string is added.
+            (Form::Structured, _) => {
+                out.extend_from_slice(b"{\"type\":\"text\",\"text\":\"");
+                escape_into(scan.structured.of(self.bytes), out);
+                out.extend_from_slice(b"\"}");
+            }
             (Form::Json(range), _) => {
                 copy_value(plan.arena.get(range.clone()).unwrap_or_default(), self.lone_surrogates, out);
             }
             (Form::Block, Some(block)) if item.fate == Fate::Kept => self.copy(block.span, out),
             (Form::Block, Some(block)) => {
                 let start = out.len();
-                rewrite_block(self.bytes, block, plan.block_keys.as_ref(), None, out);
+                rewrite_block(self.bytes, block, self.block_keys, None, out);
                 if self.lone_surrogates {
                     let written = out.split_off(start);
                     copy_value(&written, true, out);
@@ -185,7 +192,7 @@ fn has_lone_surrogate(raw: &[u8]) -> bool {
 
 /// Writes a block member by member: each once, no null where a member is optional, of every `_meta` what `keys` lets
 /// through (`None`: nothing), and `text` in the place of its own text.
-pub fn rewrite_block(bytes: &[u8], block: &Block, keys: Option<&Keys>, text: Option<&[u8]>, out: &mut Vec<u8>) {
+pub fn rewrite_block(bytes: &[u8], block: &Block, keys: Option<&Keys<'_>>, text: Option<&[u8]>, out: &mut Vec<u8>) {
     if block.span.of(bytes).first() != Some(&b'{') {
         out.extend_from_slice(block.span.of(bytes));
         return;
@@ -278,13 +285,22 @@ fn write_value(bytes: &[u8], name: &[u8], value: Span, text: Option<&[u8]>, out:
     }
 }
 
-fn write_meta(bytes: &[u8], meta: Span, keys: Option<&Keys>, out: &mut Vec<u8>) {
+fn write_meta(bytes: &[u8], meta: Span, keys: Option<&Keys<'_>>, out: &mut Vec<u8>) {
     let Some(keys) = keys else { return };
     let start = out.len();
     out.extend_from_slice(b"\"_meta\":");
-    if meta.of(bytes).first() != Some(&b'{') || !filter(bytes, meta, keys, out) {
+    let kept = without_repeats(bytes, members(bytes, meta).collect());
+    if meta.of(bytes).first() != Some(&b'{') || filter(bytes, kept.into_iter(), keys, out) == Filtered::Nothing {
         out.truncate(start);
     }
+}
+
+/// The `_meta` of a block, and of the resource inside it.
+pub fn metas_of(bytes: &[u8], block: &Block) -> [Option<Span>; 2] {
+    let last = |object: Span, wanted: &str| member(bytes, object, wanted).filter(|value| value.of(bytes) != b"null");
+    let is_object = |value: &Span| value.of(bytes).first() == Some(&b'{');
+    let inside = last(block.span, "resource").filter(is_object);
+    [last(block.span, "_meta"), inside.and_then(|resource| last(resource, "_meta"))]
 }
 
 /// A valid JSON value in which some strings (not names) give way to a text.

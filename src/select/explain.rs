@@ -118,6 +118,7 @@ impl Selection {
                     kind: block.map_or("text", |block| block.kind.name()),
                     text_bytes: match &item.form {
                         Form::Text(range) => Some(range.len()),
+                        Form::Structured => Some(self.scan.structured.len()),
                         Form::Block | Form::Json(_) => None,
                     },
                 }

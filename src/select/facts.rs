@@ -2,10 +2,8 @@
 //!
 //! Facts about blocks are measured on the blocks that the audience may see, as the server wrote them (design 4.2).
 
-use super::meta::{Keys, filter};
+use super::meta::{Filtered, Keys, filter};
 use super::schema::{Conformity, conformity};
-use crate::policy::pattern::MetaPattern;
-use crate::policy::rule::Reserved;
 use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
 use crate::result::compact::{CompactScratch, compact_into};
 use crate::result::coverage::{Coverage, Measured};
@@ -239,9 +237,8 @@ impl Asked<'_> {
         }
         let mut meta = std::mem::take(&mut self.scratch.bytes);
         meta.clear();
-        let keys = Keys { allow: vec![MetaPattern::Any], deny: Vec::new(), reserved: Reserved::Union };
-        let found = filter(self.bytes, self.scan.meta, &keys, &mut meta)
-            && finds(path, &meta, &mut self.scratch.path).unwrap_or_default();
+        let left = filter(self.bytes, members(self.bytes, self.scan.meta), &Keys::UNRESERVED, &mut meta);
+        let found = left != Filtered::Nothing && finds(path, &meta, &mut self.scratch.path).unwrap_or_default();
         self.scratch.bytes = meta;
         found
     }

@@ -6,24 +6,43 @@ use crate::result::json::{Span, decoded, members, text_of};
 use crate::result::meta_key::matches;
 use std::collections::HashSet;
 
+/// Patterns of one row, or of several that speak together.
+#[derive(Clone, Debug)]
+pub enum Patterns<'p> {
+    One(&'p [MetaPattern]),
+    Many(Vec<&'p MetaPattern>),
+}
+
+impl Patterns<'_> {
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Patterns::One(patterns) => patterns.is_empty(),
+            Patterns::Many(patterns) => patterns.is_empty(),
+        }
+    }
+
+    fn any(&self, mut test: impl FnMut(&MetaPattern) -> bool) -> bool {
+        match self {
+            Patterns::One(patterns) => patterns.iter().any(test),
+            Patterns::Many(patterns) => patterns.iter().any(|pattern| test(pattern)),
+        }
+    }
+}
+
 /// Which keys are allowed.
 #[derive(Clone, Debug)]
-pub struct Keys {
-    pub allow: Vec<MetaPattern>,
-    pub deny: Vec<MetaPattern>,
+pub struct Keys<'p> {
+    pub allow: Patterns<'p>,
+    pub deny: Patterns<'p>,
     pub reserved: Reserved,
 }
 
-impl Keys {
-    /// Every key, reserved and malformed ones too. Not something a policy can say.
-    pub fn all() -> Keys {
-        Keys { allow: Vec::new(), deny: vec![MetaPattern::Inherit], reserved: Reserved::Union }
-    }
+impl Keys<'_> {
+    /// Every key that is neither reserved nor malformed.
+    pub const UNRESERVED: Keys<'static> =
+        Keys { allow: Patterns::One(&[MetaPattern::Any]), deny: Patterns::One(&[]), reserved: Reserved::Union };
 
     fn lets_through(&self, key: &str) -> bool {
-        if self.deny.first() == Some(&MetaPattern::Inherit) {
-            return true;
-        }
         // Fail closed: `*` in `meta.deny` denies reserved and malformed keys as well.
         let denies = |pattern: &MetaPattern| match pattern {
             MetaPattern::Any => true,
@@ -31,31 +50,50 @@ impl Keys {
             MetaPattern::Key(name) => key == &**name,
             MetaPattern::Inherit => false,
         };
-        self.allow.iter().any(|pattern| matches(pattern, key, self.reserved)) && !self.deny.iter().any(denies)
+        self.allow.any(|pattern| matches(pattern, key, self.reserved)) && !self.deny.any(denies)
     }
 }
 
-/// Appends the object `meta` with the keys that are let through, each once with its last value; whether any is left.
-pub fn filter(bytes: &[u8], meta: Span, keys: &Keys, out: &mut Vec<u8>) -> bool {
+/// What came of an object of `_meta`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filtered {
+    /// No member is let through; nothing was written.
+    Nothing,
+    Some,
+    /// Every member is let through.
+    All,
+}
+
+/// Appends an object with those `members` of a `_meta` that are let through, repeated ones too.
+pub fn filter(
+    bytes: &[u8],
+    members: impl Iterator<Item = (Span, Span)>,
+    keys: &Keys<'_>,
+    out: &mut Vec<u8>,
+) -> Filtered {
     let start = out.len();
-    out.push(b'{');
-    let kept: Vec<(Span, Span)> =
-        members(bytes, meta).filter(|(name, _)| keys.lets_through(&text_of(name.of(bytes)))).collect();
-    for (name, value) in without_repeats(bytes, kept) {
-        if out.len() > start + 1 {
-            out.push(b',');
+    let mut all = true;
+    for (name, value) in members {
+        if !keys.lets_through(&text_of(name.of(bytes))) {
+            all = false;
+            continue;
         }
-        out.push(b'"');
+        out.extend_from_slice(if out.len() == start { b"{\"" } else { b",\"" });
         out.extend_from_slice(name.of(bytes));
         out.extend_from_slice(b"\":");
         out.extend_from_slice(value.of(bytes));
     }
-    if out.len() == start + 1 {
-        out.truncate(start);
-        return false;
+    if out.len() == start {
+        return Filtered::Nothing;
     }
     out.push(b'}');
-    true
+    if all { Filtered::All } else { Filtered::Some }
+}
+
+/// Whether every key of a `_meta` is let through, and it has at least one.
+pub fn keeps_all(bytes: &[u8], meta: Span, keys: &Keys<'_>) -> bool {
+    let mut all = members(bytes, meta).peekable();
+    all.peek().is_some() && all.all(|(name, _)| keys.lets_through(&text_of(name.of(bytes))))
 }
 
 /// Members without those that come again later.

@@ -116,7 +116,7 @@ impl Selection {
         if let Some(refusal) = ask.judge_schema() {
             return Err(refusal.into());
         }
-        Planner {
+        let mut planner = Planner {
             ask: &mut ask,
             plan: &mut self.plan,
             bytes,
@@ -126,8 +126,10 @@ impl Selection {
             input: route.input,
             tool: &route.tool,
             value: None,
-        }
-        .run();
+            block_keys: None,
+        };
+        planner.run();
+        let block_keys = planner.block_keys.flatten();
 
         let status = if self.plan.lane == Some(Lane::Whole) {
             let kept = |source| Item { source: Some(source), fate: Fate::Kept, form: Form::Block };
@@ -137,7 +139,7 @@ impl Selection {
         } else if emit::is_unchanged(&self.scan, &self.plan) {
             Status::Unchanged
         } else {
-            emit::emit(bytes, &self.scan, &self.plan, &mut self.out);
+            emit::emit(bytes, &self.scan, &self.plan, block_keys.as_ref(), &mut self.out);
             Status::Changed
         };
         self.status = Some(status);

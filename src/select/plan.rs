@@ -5,16 +5,16 @@
 
 use super::ask::Ask;
 use super::facts::{has_text, text};
-use super::meta::{Keys, filter};
+use super::meta::{Filtered, Keys, filter, keeps_all};
 use super::note::{write_around, write_note};
 use super::sanitize::{Counts, sanitize_json};
 use crate::policy::rule::{
     Annotations, As, At, Blank, BlockRule, Disposition, Escape, Extras, IfJson, Kind, Lane, Media, MetaBlocks, NullAs,
-    Render, Role, Setting, StructuredState, Usable,
+    Render, Role, Sanitize, Setting, StructuredState, Usable,
 };
-use crate::result::compact::compact_into;
+use crate::result::compact::{compact_into, has_repeats};
 use crate::result::json::{
-    MAX_DEPTH, Span, decode_into, decoded, members, name_is, string_inside, text_of, validate_text,
+    MAX_DEPTH, Seen, Span, decode_into, decoded, members, name_is, string_inside, text_of, validate_text,
 };
 use crate::result::path;
 use crate::result::render::{pretty_into, sorted_into};
@@ -54,6 +54,8 @@ pub enum Form {
     Text(Range<usize>),
     /// This JSON of the arena, a whole block.
     Json(Range<usize>),
+    /// A text block with the structured value as it stands in the input.
+    Structured,
 }
 
 /// A value that is written as a member of the output.
@@ -130,9 +132,6 @@ pub struct Plan {
     pub truncated: u64,
     /// A value was too costly to project, and withheld.
     pub over_budget: bool,
-    /// `meta.allow` and `meta.deny` for the `_meta` of blocks, when those are allowed.
-    pub block_keys: Option<Keys>,
-    /// Names of the members of `_meta` that go out are found with these.
     shown: Vec<Shown>,
 }
 
@@ -186,6 +185,8 @@ pub struct Planner<'x, 'p, 'a> {
     pub tool: &'x str,
     /// The structured value as it may go out, once somebody asked; `None` inside: it may not.
     pub value: Option<Option<Cow<'a, [u8]>>>,
+    /// Which keys of the `_meta` of blocks go out, once somebody asked; `None` inside: none.
+    pub block_keys: Option<Option<Keys<'p>>>,
 }
 
 impl Plan {
@@ -200,7 +201,6 @@ impl Plan {
         self.sanitized = Counts::default();
         self.truncated = 0;
         self.over_budget = false;
-        self.block_keys = None;
         self.shown.clear();
     }
 
@@ -213,7 +213,7 @@ impl Plan {
     }
 }
 
-impl<'a> Planner<'_, '_, 'a> {
+impl<'p, 'a> Planner<'_, 'p, 'a> {
     /// Chooses the lane and says what the output is made of.
     pub fn run(&mut self) {
         if self.ask.hide() {
@@ -353,10 +353,12 @@ impl<'a> Planner<'_, '_, 'a> {
         self.structured_value().is_some()
     }
 
-    /// Whether the structured value is usable, and more than a text block with nothing to see in it.
+    /// Whether the structured value is usable, and more than a text block with nothing to see in it (which a second pass would
+    /// take for nothing, unless anything is usable).
     fn structured_shows(&mut self) -> bool {
         let blank = string_inside(self.bytes, self.scan.structured).is_some_and(|text| is_blank(text.of(self.bytes)));
-        self.structured_is_usable() && !(blank && self.ask.structured_as() == As::Text)
+        self.structured_is_usable()
+            && !(blank && self.ask.structured_as() == As::Text && self.ask.usable() != Usable::Any)
     }
 
     // ---- the lanes ---------------------------------------------------------------------------------------
@@ -465,9 +467,9 @@ impl<'a> Planner<'_, '_, 'a> {
             part(&mut json, "isError");
             json.extend_from_slice(self.scan.is_error.of(self.bytes));
         }
-        if let Some(meta) = self.allowed_meta() {
+        if let Some((meta, _)) = self.allowed_meta() {
             part(&mut json, "_meta");
-            json.extend_from_slice(&meta);
+            json.extend_from_slice(self.plan.arena.get(meta).unwrap_or_default());
         }
         json.push(b'}');
         let start = self.plan.arena.len();
@@ -538,29 +540,22 @@ impl<'a> Planner<'_, '_, 'a> {
             return false;
         }
         let keys = self.block_keys();
-        let mut copy = Vec::new();
-        super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut copy);
-        let mut same = Vec::new();
-        super::emit::rewrite_block(self.bytes, block, Some(&Keys::all()), None, &mut same);
-        if copy != same {
-            let lost = Span { start: 0, end: u32::try_from(same.len() - copy.len()).unwrap_or(u32::MAX) };
-            self.plan.drop(What::BlockMeta(index), lost, Why::MetaBlocks);
+        let metas = super::emit::metas_of(self.bytes, block).into_iter().flatten();
+        let lost = metas.filter(|meta| !keys.as_ref().is_some_and(|keys| keeps_all(self.bytes, *meta, keys)));
+        let lost = lost.fold(0, |sum, meta| sum + meta.len());
+        if lost > 0 {
+            self.plan.drop(What::BlockMeta(index), Span::new(0, lost), Why::MetaBlocks);
         }
-        copy != same
+        lost > 0
     }
 
     /// The patterns for the `_meta` of blocks; `None`: all of it is stripped.
-    fn block_keys(&mut self) -> Option<Keys> {
-        if self.plan.block_keys.is_none() && self.ask.meta_blocks() == MetaBlocks::Allow {
-            self.plan.block_keys = Some(self.keys());
+    pub fn block_keys(&mut self) -> Option<Keys<'p>> {
+        if self.block_keys.is_none() {
+            let allowed = self.ask.meta_blocks() == MetaBlocks::Allow;
+            self.block_keys = Some(allowed.then(|| self.ask.keys()));
         }
-        self.plan.block_keys.clone()
-    }
-
-    fn keys(&mut self) -> Keys {
-        let allow = self.ask.allow().into_iter().cloned().collect();
-        let deny = self.ask.deny().into_iter().cloned().collect();
-        Keys { allow, deny, reserved: self.ask.reserved() }
+        self.block_keys.clone().flatten()
     }
 
     /// Puts `media_only` around what is there, when there is media and no text.
@@ -570,7 +565,7 @@ impl<'a> Planner<'_, '_, 'a> {
             let block = item.source.and_then(|index| self.scan.blocks.get(index as usize));
             match (&item.form, block) {
                 (Form::Text(range), _) if !range.is_empty() => return,
-                (Form::Text(_), _) => {}
+                (Form::Text(_) | Form::Structured, _) => {}
                 (Form::Block | Form::Json(_), Some(block)) if has_text(block) => {
                     if !text(self.bytes, block).is_empty() {
                         return;
@@ -604,9 +599,8 @@ impl<'a> Planner<'_, '_, 'a> {
         let mut extras: [Option<Vec<u8>>; 2] = [None, None];
         match structured_as {
             Some(As::Text) => {
-                let start = self.plan.arena.len();
-                self.structured_text();
-                self.plan.add_text(None, Fate::Added, start);
+                let form = self.structured_text();
+                self.plan.items.push(Item { source: None, fate: Fate::Added, form });
                 if let Some(at) = at {
                     if let Some(tail) = self.plan.items.get_mut(at..) {
                         tail.rotate_right(1);
@@ -621,24 +615,18 @@ impl<'a> Planner<'_, '_, 'a> {
             if !self.scan.meta.is_absent() {
                 self.plan.meta = FieldValue::Input;
             }
-        } else if let Some(meta) = self.allowed_meta() {
+        } else if let Some((meta, all)) = self.allowed_meta() {
+            let written = self.plan.arena.get(meta.clone()).unwrap_or_default();
             match self.ask.meta_as() {
-                As::Field => {
-                    let start = self.plan.arena.len();
-                    self.plan.arena.extend_from_slice(&meta);
-                    self.plan.meta = FieldValue::Arena(start..self.plan.arena.len());
-                    let names = members(self.bytes, self.scan.meta).count();
-                    let kept = members(&meta, Span::new(0, meta.len())).count();
-                    if names == kept {
-                        self.plan.meta = FieldValue::Input;
-                    }
-                }
+                As::Field if all => self.plan.meta = FieldValue::Input,
+                As::Field => self.plan.meta = FieldValue::Arena(meta),
                 As::Text => {
+                    let written = written.to_vec();
                     let start = self.plan.arena.len();
-                    compact_into(&meta, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+                    compact_into(&written, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
                     self.plan.add_text(None, Fate::Added, start);
                 }
-                As::Extras => extras[1] = Some(meta),
+                As::Extras => extras[1] = Some(written.to_vec()),
             }
         }
         self.extras(&extras);
@@ -739,26 +727,40 @@ impl<'a> Planner<'_, '_, 'a> {
         }
     }
 
-    /// Appends the value as text to the arena.
-    fn structured_text(&mut self) {
-        let Some(value) = self.structured_value() else { return };
+    /// The value as a text block.
+    fn structured_text(&mut self) -> Form {
+        let start = self.plan.arena.len();
+        let Some(value) = self.structured_value() else { return Form::Text(start..start) };
         if let Some(inside) = string_inside(&value, Span::new(0, value.len())) {
-            return decode_into(inside.of(&value), &mut self.plan.arena);
+            decode_into(inside.of(&value), &mut self.plan.arena);
+        } else if self.is_as_rendered(&value) {
+            return Form::Structured;
+        } else {
+            let json = self.structured_json();
+            self.plan.arena.extend_from_slice(&json);
         }
-        let json = self.structured_json();
-        self.plan.arena.extend_from_slice(&json);
+        Form::Text(start..self.plan.arena.len())
+    }
+
+    /// Whether the value is all of `structuredContent` and stands there as it is to be written.
+    fn is_as_rendered(&mut self, value: &Cow<'_, [u8]>) -> bool {
+        let as_it_came = matches!(value, Cow::Borrowed(bytes) if bytes.len() == self.scan.structured.len());
+        as_it_came
+            && self.ask.render() == Render::Compact
+            && self.ask.sanitize() == Sanitize::default()
+            && !self.notes_media()
+            && self.scan.structured_is_shortest()
+    }
+
+    /// Whether strings of the value that stand in a block of the output give way to notes.
+    fn notes_media(&mut self) -> bool {
+        self.carriers().next().is_some() && self.ask.structured_media() == Media::Note
     }
 
     /// The value as JSON text, as `structured.media`, `sanitize` and `structured.render` say.
     fn structured_json(&mut self) -> Vec<u8> {
         let Some(value) = self.structured_value() else { return Vec::new() };
-        let carries = |block: &&Block| !block.data.is_absent();
-        let value = if self.visible_blocks().any(|block| carries(&block)) && self.ask.structured_media() == Media::Note
-        {
-            self.without_media(&value)
-        } else {
-            value
-        };
+        let value = if self.notes_media() { self.without_media(&value) } else { value };
         let value = self.sanitized(value);
         let render = self.ask.render();
         let mut json = Vec::with_capacity(value.len());
@@ -768,6 +770,13 @@ impl<'a> Planner<'_, '_, 'a> {
 
     fn structured_field(&mut self) -> FieldValue {
         let Some(value) = self.structured_value() else { return FieldValue::Absent };
+        let as_it_came = matches!(&value, Cow::Borrowed(bytes) if bytes.len() == self.scan.structured.len());
+        if as_it_came && self.ask.sanitize() == Sanitize::default() {
+            let render = self.ask.render();
+            if render == Render::Verbatim || render == Render::Compact && self.scan.structured_is_shortest() {
+                return FieldValue::Input;
+            }
+        }
         let value = self.sanitized(value);
         let render = self.ask.render();
         let start = self.plan.arena.len();
@@ -908,17 +917,33 @@ impl<'a> Planner<'_, '_, 'a> {
 
     // ---- _meta and the rest ------------------------------------------------------------------------------
 
-    /// The JSON object of the members of `_meta` that are allowed; `None` when there are none.
-    fn allowed_meta(&mut self) -> Option<Vec<u8>> {
+    /// The members of `_meta` that are allowed, as an object in the arena, and whether that is all of it.
+    fn allowed_meta(&mut self) -> Option<(Range<usize>, bool)> {
         if self.scan.meta.is_absent() {
             return None;
         }
-        let keys = self.keys();
+        let keys = self.ask.keys();
         if keys.allow.is_empty() {
             return None;
         }
-        let mut json = Vec::new();
-        filter(self.bytes, self.scan.meta, &keys, &mut json).then_some(json)
+        let start = self.plan.arena.len();
+        let mut kept = filter(self.bytes, self.scan.meta_members.iter().copied(), &keys, &mut self.plan.arena);
+        if kept == Filtered::Nothing {
+            return None;
+        }
+        let written = self.plan.arena.get(start..).unwrap_or_default();
+        if self.scan.meta_seen.has(Seen::REPEATS) && has_repeats(written, &mut self.ask.facts.scratch.compact) {
+            let written = written.to_vec();
+            self.plan.arena.truncate(start);
+            compact_into(&written, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+            kept = Filtered::Some;
+        }
+        if kept != Filtered::All {
+            let left = self.plan.arena.len() - start;
+            let lost = Span::new(0, self.scan.meta.len().saturating_sub(left));
+            self.plan.drop(What::Meta, lost, Why::Meta);
+        }
+        Some((start..self.plan.arena.len(), kept == Filtered::All))
     }
 
     /// For the record: what of the result is not in the output.
@@ -927,10 +952,12 @@ impl<'a> Planner<'_, '_, 'a> {
         if lane == Lane::Whole {
             return;
         }
+        // Items that came from blocks stand in the order of the blocks.
+        let mut out = self.plan.items.iter().filter_map(|item| item.source).collect::<Vec<_>>().into_iter().peekable();
         for (index, block) in (0u32..).zip(&self.scan.blocks) {
             if !self.visible.get(index as usize).copied().unwrap_or_default() {
                 self.plan.drop(What::Block(index), block.span, Why::Annotations);
-            } else if lane == Lane::Nothing && !self.plan.items.iter().any(|item| item.source == Some(index)) {
+            } else if lane == Lane::Nothing && out.next_if_eq(&index).is_none() {
                 self.plan.drop(What::Block(index), block.span, Why::Lane);
             }
         }
@@ -947,12 +974,15 @@ impl<'a> Planner<'_, '_, 'a> {
             self.plan.drop(What::Structured, structured, why);
         }
         let meta = self.scan.meta;
-        let none_left = matches!(self.plan.meta, FieldValue::Absent);
-        if !meta.is_absent() && self.input == Input::Result && members(self.bytes, meta).next().is_some() {
-            let shown = matches!(self.plan.meta, FieldValue::Input) || !none_left || lane == Lane::Raw;
-            if !shown && self.keys().allow.is_empty() {
-                self.plan.drop(What::Meta, meta, Why::Meta);
-            }
+        let said = self.plan.dropped.iter().any(|dropped| matches!(dropped.what, What::Meta));
+        let shown = self.input == Input::Sampling || !matches!(self.plan.meta, FieldValue::Absent) || lane == Lane::Raw;
+        if !meta.is_absent()
+            && !shown
+            && !said
+            && !self.scan.meta_members.is_empty()
+            && self.ask.keys().allow.is_empty()
+        {
+            self.plan.drop(What::Meta, meta, Why::Meta);
         }
         if self.scan.remarks.unknown > 0 {
             self.plan.drop(What::Unknown, Span::ABSENT, Why::Unknown);

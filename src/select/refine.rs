@@ -47,6 +47,10 @@ impl Planner<'_, '_, '_> {
             self.plan.sanitized.add(counts);
             return Item { form: Form::Text(self.put(clean.as_bytes())), ..item };
         }
+        // The structured value was sanitised as a value, or it would not stand here as it came.
+        if matches!(item.form, Form::Structured) {
+            return item;
+        }
         let json = self.item_json(&item).into_owned();
         match self.sanitize_value(&json, what) {
             Some(range) => Item { fate: Fate::Rewritten, form: Form::Json(range), ..item },
@@ -121,6 +125,7 @@ impl Planner<'_, '_, '_> {
     fn item_text(&self, item: &Item) -> Option<Cow<'_, str>> {
         match &item.form {
             Form::Text(range) => std::str::from_utf8(self.plan.arena.get(range.clone())?).ok().map(Cow::Borrowed),
+            Form::Structured => std::str::from_utf8(self.scan.structured.of(self.bytes)).ok().map(Cow::Borrowed),
             Form::Block => {
                 let block = self.scan.blocks.get(item.source? as usize)?;
                 has_text(block).then(|| text_of(text(self.bytes, block)))
@@ -145,7 +150,7 @@ impl Planner<'_, '_, '_> {
     }
 
     fn with_text(&mut self, item: Item, text: &str) -> Item {
-        if let Form::Text(_) = item.form {
+        if let Form::Text(_) | Form::Structured = item.form {
             return Item { form: Form::Text(self.put(text.as_bytes())), ..item };
         }
         let json = self.item_json(&item).into_owned();
@@ -166,14 +171,15 @@ impl Planner<'_, '_, '_> {
     // ---- items as JSON -----------------------------------------------------------------------------------
 
     /// The JSON of an item that is no text of the arena.
-    fn item_json(&self, item: &Item) -> Cow<'_, [u8]> {
+    fn item_json(&mut self, item: &Item) -> Cow<'_, [u8]> {
         let block = item.source.and_then(|index| self.scan.blocks.get(index as usize));
+        let keys = self.block_keys();
         match (&item.form, block) {
             (Form::Json(range), _) => self.plan.arena.get(range.clone()).unwrap_or_default().into(),
             (Form::Block, Some(block)) if item.fate == Fate::Kept => block.span.of(self.bytes).into(),
             (Form::Block, Some(block)) => {
                 let mut json = Vec::new();
-                super::emit::rewrite_block(self.bytes, block, self.plan.block_keys.as_ref(), None, &mut json);
+                super::emit::rewrite_block(self.bytes, block, keys.as_ref(), None, &mut json);
                 json.into()
             }
             _ => Cow::Borrowed(&[]),
