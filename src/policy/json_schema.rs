@@ -64,7 +64,8 @@ enum Shape {
     Lanes,
     /// What becomes of a block, or a table of that by MIME pattern.
     Block,
-    Template(&'static [Field]),
+    /// Text with places to fill.
+    Template,
     MetaAllow,
     MetaDeny,
     Path,
@@ -130,16 +131,14 @@ fn of_setting(setting: Setting) -> (Shape, &'static str) {
             Shape::Word(words::<Blank>()),
             "Text blocks with nothing visible in them: `drop` leaves them out when something else is left.",
         ),
-        Setting::NotesText => (Shape::Template(Field::OF_NOTES), "The note that stands for a text block."),
-        Setting::NotesImage => (Shape::Template(Field::OF_NOTES), "The note that stands for an image."),
-        Setting::NotesAudio => (Shape::Template(Field::OF_NOTES), "The note that stands for audio."),
-        Setting::NotesResourceLink => (Shape::Template(Field::OF_NOTES), "The note that stands for a link."),
-        Setting::NotesResourceText => (Shape::Template(Field::OF_NOTES), "The note that stands for embedded text."),
-        Setting::NotesResourceBlob => (Shape::Template(Field::OF_NOTES), "The note that stands for an embedded blob."),
-        Setting::NotesUiResource => {
-            (Shape::Template(Field::OF_NOTES), "The note that stands for a view of an MCP App.")
-        }
-        Setting::NotesUnknown => (Shape::Template(Field::OF_NOTES), "The note that stands for an unknown block."),
+        Setting::NotesText => (Shape::Template, "The note that stands for a text block."),
+        Setting::NotesImage => (Shape::Template, "The note that stands for an image."),
+        Setting::NotesAudio => (Shape::Template, "The note that stands for audio."),
+        Setting::NotesResourceLink => (Shape::Template, "The note that stands for a link."),
+        Setting::NotesResourceText => (Shape::Template, "The note that stands for embedded text."),
+        Setting::NotesResourceBlob => (Shape::Template, "The note that stands for an embedded blob."),
+        Setting::NotesUiResource => (Shape::Template, "The note that stands for a view of an MCP App."),
+        Setting::NotesUnknown => (Shape::Template, "The note that stands for an unknown block."),
         Setting::MetaAllow => (
             Shape::MetaAllow,
             "Keys of the result's `_meta` that go out. `*` and `prefix/*` match no key that is reserved or malformed; a key \
@@ -306,10 +305,7 @@ impl Shape {
             Shape::List(words) => format!("list of {}", code(words)),
             Shape::Lanes => format!("list of {}", code(&words::<Lane>())),
             Shape::Block => format!("{}, or a table by MIME pattern", code(&words::<Disposition>())),
-            Shape::Template(fields) => {
-                let fields: Vec<&str> = fields.iter().map(|field| field.name()).collect();
-                format!("template with `{{{}}}`", fields.join("}` `{"))
-            }
+            Shape::Template => "[template](#blocks-notes)".into(),
             Shape::MetaAllow => "list of keys, `prefix/*`, `*`, `inherit`".into(),
             Shape::MetaDeny => "list of keys, `prefix/*`, `*`".into(),
             Shape::Path => "JSONPath".into(),
@@ -548,7 +544,7 @@ impl Shape {
         let not_negative = |kind: &str| vec![("type", string(kind)), ("minimum", "0".into())];
         match self {
             Shape::Boolean => boolean(),
-            Shape::Text | Shape::Template(_) => text(0),
+            Shape::Text | Shape::Template => text(0),
             Shape::Word(words) => word(words.clone()),
             Shape::Words(words) => one_or_many(word(words.clone())),
             Shape::List(words) => array_of(word(words.clone())),
