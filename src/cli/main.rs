@@ -14,6 +14,7 @@ mod policy;
 mod presets;
 mod replay;
 mod route;
+mod schema;
 mod select;
 mod style;
 mod table;
@@ -48,6 +49,8 @@ enum Verb {
     Compare(compare::Args),
     /// List the built-in policies, or print one
     Presets(presets::Args),
+    /// Print the JSON Schema of the policy file, for editors
+    Schema,
     /// Write a commented starter policy
     Init(init::Args),
     /// Print a completion script for a shell
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args),
         Verb::Compare(args) => compare::run(&args),
         Verb::Presets(args) => presets::run(&args),
+        Verb::Schema => schema::run(),
         Verb::Init(args) => init::run(&args),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Man(args) => completions::man(&args),

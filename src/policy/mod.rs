@@ -5,10 +5,11 @@
 //! the decision table; nothing here knows a result.
 //!
 //! `load` finds the files and brings them together, `read` decodes one file, `rule` and `pattern` say what the
-//! parts are, `words` prints them as policies write them.
+//! parts are, `words` prints them as policies write them, `json_schema` tells editors and readers what there is.
 
 mod builtin;
 mod diagnostic;
+pub mod json_schema;
 mod load;
 pub mod pattern;
 mod read;

@@ -10,6 +10,7 @@ mod settings;
 mod syntax;
 mod template;
 
+pub(super) use conditions::CONDITIONS;
 pub use template::template_size;
 
 use super::diagnostic::{Problem, Problems};

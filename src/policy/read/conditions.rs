@@ -12,7 +12,7 @@ use crate::result::path::JsonPath;
 use toml::de::DeValue;
 
 /// Every condition, in the order of the documentation.
-pub(super) const CONDITIONS: &[&str] = &[
+pub(in super::super) const CONDITIONS: &[&str] = &[
     "server",
     "tool",
     "revision",
