@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -78,9 +79,14 @@ class Engine:
     def _adopt(self, make: Any, text: bytes) -> Engine:
         engine, error = ffi.new("mcp_select_engine **"), ffi.new("mcp_select_error **")
         check(make(text, len(text), engine, error), error)
-        self._native = ffi.gc(engine[0], lib.mcp_select_engine_free)
-        self._requests: dict[tuple[Any, ...], CData] = {}
+        self._native = engine[0]
+        self._requests: OrderedDict[tuple[Any, ...], _Request] = OrderedDict()
         return self
+
+    # After it a NULL is left, which the library refuses: a finalizer of the same garbage may still ask this engine.
+    def __del__(self, _free: Any = lib.mcp_select_engine_free, _null: Any = ffi.NULL) -> None:
+        native, self._native = getattr(self, "_native", _null), _null
+        _free(native)
 
     def select(
         self,
@@ -131,23 +137,22 @@ class Engine:
             native = Native()
         if len(wire) > KEEP_BYTES:
             native.large = True
-        status = _select(self._native, request, wire, len(wire), native.selection, native.error)
+        status = _select(self._native, request.native, wire, len(wire), native.selection, native.error)
         if status < 0:
             error = take_error(native.error, status)
-            POOL.append(native)
+            Native.give_back(native)
             raise error
         return Selection(native, status, wire, result)
 
-    def _request(self, key: tuple[Any, ...]) -> CData:
+    def _request(self, key: tuple[Any, ...]) -> _Request:
         """Make the request of a key, and remember it."""
-        request = _new_request(*key)
+        request = _Request(*key)
         known = self._requests
         while len(known) >= REMEMBERED_REQUESTS:
-            # The oldest goes. Another thread may be at it too: then it is gone, or the next one goes.
             try:
-                known.pop(next(iter(known)), None)
-            except (RuntimeError, StopIteration):
-                continue
+                known.popitem(last=False)
+            except KeyError:  # other threads took them all
+                break
         known[key] = request
         return request
 
@@ -217,10 +222,10 @@ class Engine:
         """
         definition = None if tool_definition is None else to_wire(tool_definition)
         said = tuple(sorted(labels.items())) if labels else ()
-        request = _new_request(server, tool, audience, revision, definition, said, tuple(extensions or ()), input)
+        request = _Request(server, tool, audience, revision, definition, said, tuple(extensions or ()), input)
         error = ffi.new("mcp_select_error **")
         text = ffi.new("mcp_select_text **")
-        check(lib.mcp_select_engine_table(self._native, request, text, error), error)
+        check(lib.mcp_select_engine_table(self._native, request.native, text, error), error)
         return _take_text(text)
 
     def __repr__(self) -> str:
@@ -228,40 +233,46 @@ class Engine:
         return f"<mcp_select.Engine {about['policy']!r} generation={about['generation']}>"
 
 
-def _new_request(
-    server: str,
-    tool: str,
-    audience: str,
-    revision: str | None = None,
-    definition: bytes | None = None,
-    labels: tuple[tuple[str, str], ...] = (),
-    extensions: tuple[str, ...] = (),
-    input: str = "result",
-) -> CData:
-    """Make a native request. It is freed when the last call with it is over."""
-    request, error = ffi.new("mcp_select_request **"), ffi.new("mcp_select_error **")
-    names = [_utf8(server), _utf8(tool), _utf8(audience)]
-    status = lib.mcp_select_request_new(
-        names[0], len(names[0]), names[1], len(names[1]), names[2], len(names[2]), request, error
-    )
-    check(status, error)
-    native = ffi.gc(request[0], lib.mcp_select_request_free)
-    if revision is not None:
-        date = _utf8(revision)
-        check(lib.mcp_select_request_set_revision(native, date, len(date), error), error)
-    if definition is not None:
-        check(lib.mcp_select_request_set_tool_definition(native, definition, len(definition), error), error)
-    for name, value in labels:
-        pair = _utf8(name), _utf8(value)
-        check(lib.mcp_select_request_set_label(native, pair[0], len(pair[0]), pair[1], len(pair[1]), error), error)
-    for extension in extensions:
-        identifier = _utf8(extension)
-        check(lib.mcp_select_request_add_extension(native, identifier, len(identifier), error), error)
-    if input != "result":
+class _Request:
+    """A native request. It is freed when the last call with it is over."""
+
+    __slots__ = ("native",)
+
+    def __init__(
+        self,
+        server: str,
+        tool: str,
+        audience: str,
+        revision: str | None = None,
+        definition: bytes | None = None,
+        labels: tuple[tuple[str, str], ...] = (),
+        extensions: tuple[str, ...] = (),
+        input: str = "result",
+    ) -> None:
         if input not in _INPUTS:
             raise ValueError(f"input is {input!r}; it is one of {', '.join(_INPUTS)}")
-        check(lib.mcp_select_request_set_input(native, _INPUTS[input], error), error)
-    return native
+        slot, error = ffi.new("mcp_select_request **"), ffi.new("mcp_select_error **")
+        route = [part for name in (server, tool, audience) for part in _text(name)]
+        check(lib.mcp_select_request_new(*route, slot, error), error)
+        self.native = native = slot[0]
+        if revision is not None:
+            check(lib.mcp_select_request_set_revision(native, *_text(revision), error), error)
+        if definition is not None:
+            check(lib.mcp_select_request_set_tool_definition(native, definition, len(definition), error), error)
+        for name, value in labels:
+            check(lib.mcp_select_request_set_label(native, *_text(name), *_text(value), error), error)
+        for extension in extensions:
+            check(lib.mcp_select_request_add_extension(native, *_text(extension), error), error)
+        check(lib.mcp_select_request_set_input(native, _INPUTS[input]), error)
+
+    def __del__(self, _free: Any = lib.mcp_select_request_free, _null: Any = ffi.NULL) -> None:
+        native, self.native = getattr(self, "native", _null), _null
+        _free(native)
+
+
+def _text(text: str) -> tuple[bytes, int]:
+    utf8 = _utf8(text)
+    return utf8, len(utf8)
 
 
 def _take_text(slot: CData) -> dict[str, Any]:

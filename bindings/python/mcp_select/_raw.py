@@ -4,6 +4,8 @@ A native selection is a buffer that one thread uses at a time. A `Selection` tak
 gives it back, so that a call allocates nothing once the pool is warm.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from typing import Final
 
@@ -23,8 +25,20 @@ def read(bytes_of: "object", *arguments: "object") -> bytes:
 VERSION: Final[str] = read(lib.mcp_select_version).decode()
 
 
+# Selections that wait for the next call. Appending and popping are atomic, with the GIL and without.
+POOL: Final[deque[Native]] = deque()
+# About as many wait; what does not fit is freed.
+POOL_SIZE: Final = 64
+# A buffer that grew beyond this is cut back before it returns to the pool.
+KEEP_BYTES: Final = 1 << 20
+
+
 class Native:
-    """A native selection, and the out-parameters of a call with it."""
+    """A native selection, and the out-parameters of a call with it.
+
+    It has no finalizer, and neither has the pointer in it: when the garbage collector takes a cycle, it finalizes all that
+    is in it, also what a finalizer next to it has just put back into the pool.
+    """
 
     __slots__ = ("error", "large", "length", "selection")
 
@@ -32,13 +46,19 @@ class Native:
         slot = ffi.new("mcp_select_selection **")
         if lib.mcp_select_selection_new(slot) != 0:
             raise MemoryError
-        self.selection = ffi.gc(slot[0], lib.mcp_select_selection_free)
+        self.selection = slot[0]
         self.large = False
         self.length = ffi.new("size_t *")
         self.error = ffi.new("mcp_select_error **")
 
-
-# Bounded: what does not fit is freed. Appending and popping are atomic, with the GIL and without.
-POOL: Final[deque[Native]] = deque(maxlen=64)
-# A buffer that grew beyond this is cut back before it returns to the pool.
-KEEP_BYTES: Final = 1 << 20
+    @staticmethod
+    def give_back(native: Native) -> None:
+        """Put a native selection that nobody reads any more into the pool, or free it when enough wait there."""
+        if native.large:
+            native.large = False
+            lib.mcp_select_selection_trim(native.selection, KEEP_BYTES)
+        if len(POOL) < POOL_SIZE:
+            POOL.append(native)
+        else:
+            selection, native.selection = native.selection, ffi.NULL
+            lib.mcp_select_selection_free(selection)

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from mcp_select._error import Error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import KEEP_BYTES, POOL, Native, read
+from mcp_select._raw import Native, read
 
 Outcome = Literal["selected", "needs_input", "task"]
 Lane = Literal["nothing", "content", "structured", "structured-only", "both", "raw", "whole"]
@@ -81,14 +81,10 @@ class Selection:
         self._source = None if status == _CHANGED else source
 
     # The default lives as long as the class, even while the interpreter shuts down.
-    def __del__(self, _give_back: Any = POOL.append) -> None:
-        native = getattr(self, "_native", None)
-        if native is None:
-            return
-        if native.large:
-            native.large = False
-            lib.mcp_select_selection_trim(native.selection, KEEP_BYTES)
-        _give_back(native)
+    def __del__(self, _give_back: Any = Native.give_back) -> None:
+        native, self._native = self._native, None  # type: ignore[assignment]
+        if native is not None:
+            _give_back(native)
 
     @property
     def changed(self) -> bool:
