@@ -105,3 +105,80 @@ fn coverage_tells_summaries_from_copies() {
         assert!(share == 1.0, "{case}: {share}");
     }
 }
+
+#[test]
+fn a_limit_keeps_json_and_the_length() {
+    let Some(recorded) = Recorded::find() else { return };
+    let policy =
+        "version = 1\nextends = \"lossless\"\n[audience.model]\nlimit = { chars = 2000, cut = \"elements\" }\n";
+    let engine = Engine::from_toml(policy.as_bytes()).unwrap();
+    let is_json =
+        |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object() || value.is_array());
+    let (mut cut, mut json) = (0, 0);
+    for call in recorded.calls() {
+        let input: Value = serde_json::from_slice(&call.bytes).unwrap();
+        let (output, selection) = select(&engine, "model", &call, &call.bytes);
+        let output: Value = serde_json::from_slice(&output).unwrap();
+        let texts = || output["content"].as_array().unwrap().iter().map(|block| block["text"].as_str());
+        let length: usize = texts().flatten().map(|text| text.chars().count()).sum();
+        assert!(length <= 2000, "{}: {length} characters", call.case);
+        for (block, text) in selection.blocks().zip(texts()) {
+            let Some(text) = text else { continue };
+            // The structured value, or the text block that it came from.
+            let was_json = match block.source {
+                Some(index) => input["content"][index]["text"].as_str().is_some_and(is_json),
+                None => input.get("structuredContent").is_some_and(|value| value.is_object() || value.is_array()),
+            };
+            if was_json && block.source.is_some() || was_json && selection.lane() == Lane::Both {
+                assert!(is_json(text) || text.starts_with('"'), "{}: {text}", call.case);
+                json += 1;
+            }
+            cut += usize::from(block.source.is_some_and(|index| input["content"][index]["text"] != text));
+        }
+    }
+    eprintln!("{cut} texts cut to 2,000 characters in all, {json} texts that were JSON still are");
+    assert!(cut > 50 && json > 100, "{cut} {json}");
+}
+
+#[test]
+fn a_pick_lets_only_that_out() {
+    let Some(recorded) = Recorded::find() else { return };
+    let calls = recorded.calls();
+    let structured = |call: &Call| -> Option<Value> {
+        let mut result: Value = serde_json::from_slice(&call.bytes).unwrap();
+        Some(result.as_object_mut()?.remove("structuredContent")?)
+            .filter(|value| value.is_object() && result["isError"] != true)
+    };
+    // For each server the first member of the first value it sent.
+    let mut picks: Vec<(String, String)> = Vec::new();
+    for call in &calls {
+        let name = structured(call).and_then(|value| value.as_object()?.keys().next().cloned());
+        if let Some(name) = name.filter(|_| !picks.iter().any(|(server, _)| *server == call.server)) {
+            picks.push((call.server.clone(), name));
+        }
+    }
+    let mut policy = String::from("version = 1\nextends = \"sep-2200\"\n");
+    for (server, name) in &picks {
+        policy +=
+            &format!("[servers.{server:?}]\norder = [\"structured-only\"]\nstructured.pick = [\"$['{name}']\"]\n");
+    }
+    let engine = Engine::from_toml(policy.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{policy}"));
+    let mut checked = 0;
+    for call in &calls {
+        let Some(value) = structured(call) else { continue };
+        let (_, name) = picks.iter().find(|(server, _)| *server == call.server).unwrap();
+        let (output, selection) = select(&engine, "model", call, &call.bytes);
+        let output: Value = serde_json::from_slice(&output).unwrap();
+        let text = output["content"][0]["text"].as_str().unwrap();
+        match value.get(name) {
+            Some(picked) => {
+                let shown: Value = serde_json::from_str(text).unwrap();
+                assert_eq!(shown, serde_json::json!({ name: picked }), "{}", call.case);
+                checked += 1;
+            }
+            None => assert_eq!(selection.lane(), Lane::Nothing, "{}", call.case),
+        }
+    }
+    eprintln!("{checked} values of {} servers: only what was picked came out", picks.len());
+    assert!(checked > 150 && picks.len() > 15, "{checked} {}", picks.len());
+}
