@@ -14,7 +14,7 @@ use crate::policy::rule::{
 };
 use crate::result::compact::{compact_into, has_repeats};
 use crate::result::json::{
-    MAX_DEPTH, Seen, Span, decode_into, decoded, members, name_is, string_inside, text_of, validate_text,
+    MAX_DEPTH, Seen, Span, decode_into, decoded, elements, members, name_is, string_inside, text_of, validate_text,
 };
 use crate::result::path;
 use crate::result::render::{pretty_into, sorted_into};
@@ -356,9 +356,12 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
     /// Whether the structured value is usable, and more than a text block with nothing to see in it (which a second pass would
     /// take for nothing, unless anything is usable).
     fn structured_shows(&mut self) -> bool {
-        let blank = string_inside(self.bytes, self.scan.structured).is_some_and(|text| is_blank(text.of(self.bytes)));
-        self.structured_is_usable()
-            && !(blank && self.ask.structured_as() == As::Text && self.ask.usable() != Usable::Any)
+        if !self.structured_is_usable() {
+            return false;
+        }
+        let Some(value) = self.structured_value() else { return false };
+        let blank = string_inside(&value, Span::new(0, value.len())).is_some_and(|text| is_blank(text.of(&value)));
+        !(blank && self.ask.structured_as() == As::Text && self.ask.usable() != Usable::Any)
     }
 
     // ---- the lanes ---------------------------------------------------------------------------------------
@@ -472,6 +475,8 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             json.extend_from_slice(self.plan.arena.get(meta).unwrap_or_default());
         }
         json.push(b'}');
+        // As a value: in the text that it becomes, control characters are escapes.
+        let json = self.sanitized(json.into());
         let start = self.plan.arena.len();
         compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
         self.plan.add_text(None, Fate::Added, start);
@@ -513,6 +518,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             }
             ShownAs::Json => {
                 let json = self.block_json(block, shown.text.as_ref());
+                let json = self.sanitized(json.into());
                 compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
                 self.plan.add_text(source, Fate::Rewritten, start);
             }
@@ -622,11 +628,15 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
                 As::Field => self.plan.meta = FieldValue::Arena(meta),
                 As::Text => {
                     let written = written.to_vec();
+                    let written = self.sanitized(written.into());
                     let start = self.plan.arena.len();
                     compact_into(&written, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
                     self.plan.add_text(None, Fate::Added, start);
                 }
-                As::Extras => extras[1] = Some(written.to_vec()),
+                As::Extras => {
+                    let written = written.to_vec();
+                    extras[1] = Some(self.sanitized(written.into()).into_owned());
+                }
             }
         }
         self.extras(&extras);
@@ -700,6 +710,11 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
                 unwrap(value, name).map_or(Cow::Borrowed(value), |span| Cow::Borrowed(span.of(value)))
             }
             Cow::Owned(value) => match unwrap(&value, name) {
+                // What a projection has emptied is nothing, unwrapped or not.
+                Some(span) if matches!(span.of(&value), b"{}" | b"[]") => {
+                    self.plan.drop(What::Structured, self.scan.structured, Why::Projection);
+                    return None;
+                }
                 Some(span) => Cow::Owned(span.of(&value).to_vec()),
                 None => Cow::Owned(value),
             },
@@ -845,8 +860,9 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         let start = self.plan.arena.len();
         if if_json == IfJson::Rewrite {
             let render = self.ask.render();
+            let value = self.sanitized(projected.as_deref().unwrap_or(json).into());
             let mut out = Vec::new();
-            self.render(projected.as_deref().unwrap_or(json), render, &mut out);
+            self.render(&value, render, &mut out);
             self.plan.arena.extend_from_slice(&out);
         } else {
             let Some(value) = projected else { return Rewritten::Same };
@@ -857,9 +873,10 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
     }
 
     /// Projects a text that is JSON. The paths speak of the structured value: when that is one member wrapped around what
-    /// the text holds (`{"result": …}`), the text is looked at as if it were wrapped too.
+    /// the text holds (`{"result": …}`), the text is looked at as if it were wrapped too; and as the one element of a list,
+    /// when each text is an element of the list that is wrapped.
     fn project_text(&mut self, json: &[u8]) -> Projected {
-        let Some(name) = self.wrapper() else { return self.project(json) };
+        let Some((name, in_list)) = self.wrapper() else { return self.project(json) };
         let whole = Span::new(0, json.len());
         if json.first() == Some(&b'{') && members(json, whole).any(|(other, _)| same_name(other.of(json), &name)) {
             return self.project(json);
@@ -867,27 +884,40 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         let mut wrapped = Vec::with_capacity(json.len() + name.len() + 6);
         wrapped.extend_from_slice(b"{\"");
         wrapped.extend_from_slice(&name);
-        wrapped.extend_from_slice(b"\":");
+        wrapped.extend_from_slice(if in_list { b"\":[" } else { b"\":" });
         wrapped.extend_from_slice(json);
-        wrapped.push(b'}');
+        wrapped.extend_from_slice(if in_list { b"]}" } else { b"}" });
         match self.project(&wrapped) {
-            Projected::Value(value) => match members(&value, Span::new(0, value.len())).next() {
-                Some((_, inside)) => Projected::Value(inside.of(&value).to_vec()),
-                None => Projected::Nothing,
-            },
+            Projected::Value(value) => {
+                let member = members(&value, Span::new(0, value.len())).next().map(|(_, inside)| inside);
+                let inside = if in_list { member.and_then(|list| elements(&value, list).next()) } else { member };
+                match inside {
+                    Some(inside) if !matches!(inside.of(&value), b"{}" | b"[]") => {
+                        Projected::Value(inside.of(&value).to_vec())
+                    }
+                    _ => Projected::Nothing,
+                }
+            }
             other => other,
         }
     }
 
-    /// The name, between its quotes, of the one member that the structured value has.
-    fn wrapper(&self) -> Option<Vec<u8>> {
+    /// The name, between its quotes, of the one member that the structured value has, and whether it is a list with an
+    /// element for each text.
+    fn wrapper(&self) -> Option<(Vec<u8>, bool)> {
         let structured = self.scan.structured;
         if structured.of(self.bytes).first() != Some(&b'{') {
             return None;
         }
         let mut all = members(self.bytes, structured);
-        let (name, _) = all.next()?;
-        all.next().is_none().then(|| name.of(self.bytes).to_vec())
+        let (name, value) = all.next()?;
+        if all.next().is_some() {
+            return None;
+        }
+        let texts = self.scan.blocks.iter().filter(|block| has_text(block)).count();
+        let is_list = value.of(self.bytes).first() == Some(&b'[');
+        let in_list = texts > 1 && is_list && elements(self.bytes, value).count() == texts;
+        Some((name.of(self.bytes).to_vec(), in_list))
     }
 
     /// The value with a short note for each string that a visible block carries as its data anyway.

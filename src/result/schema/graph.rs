@@ -20,7 +20,7 @@ const MAX_SUBSCHEMAS: usize = 8192;
 const MAX_PATTERN: usize = 1024;
 const MAX_PATTERNS: u32 = 256;
 /// The most work for one value; a unit is some 10 to 50 ns.
-const MAX_WORK: u64 = 4_000_000;
+const MAX_WORK: u64 = 8_000_000;
 /// The most values that errors may copy, some 100 bytes each.
 const MAX_COPIES: u64 = 500_000;
 /// How many bytes of a text weigh as much as a visit.
