@@ -92,6 +92,8 @@ impl Findings {
     }
 }
 
+const CARGO_RUN: &str = "cargo run --release -- ";
+
 /// A folder for the files of a page, with those of the repository beside them.
 struct Folder(PathBuf);
 
@@ -109,10 +111,8 @@ impl Folder {
     fn run(&self, command: &str) -> String {
         let binary = Path::new(env!("CARGO_BIN_EXE_mcp-select"));
         let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
-        let command = command.strip_prefix("cargo run --release -- ").map_or(command.to_owned(), |rest| {
-            // The same program, built otherwise.
-            format!("mcp-select {rest}")
-        });
+        // The same program, built otherwise.
+        let command = command.strip_prefix(CARGO_RUN).map_or(command.to_owned(), |rest| format!("mcp-select {rest}"));
         let script = format!("{{ {command}\n}} 2>&1");
         let output = Command::new("sh").args(["-c", &script]).current_dir(&self.0).env("PATH", path).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
@@ -202,28 +202,29 @@ fn lines_fit(shown: &[&str], got: &[&str]) -> bool {
 }
 
 fn console(place: &str, lines: &Range<usize>, text: &str, folder: &Folder, findings: &mut Findings) {
-    let mut shown: Vec<&str> = text.lines().collect();
-    let mut start = lines.start;
-    while !shown.is_empty() {
-        let command = shown[0].strip_prefix("$ ").unwrap_or_else(|| panic!("{place}: no command: {}", shown[0]));
-        let known = command.contains("mcp-select ")
-            || command.starts_with("cargo run --release -- ")
-            || command.starts_with("cat ");
-        assert!(known, "{place}:{}: is not run, so it needs `<!-- not run: why -->`: {command}", start + 1);
-        let end = (1..shown.len()).find(|&at| shown[at].starts_with("$ ")).unwrap_or(shown.len());
-        let output: Vec<&str> = shown[1..end].to_vec();
+    let shown: Vec<&str> = text.lines().collect();
+    let starts: Vec<usize> = (0..shown.len()).filter(|&at| shown[at].starts_with("$ ")).collect();
+    for (number, &start) in starts.iter().enumerate() {
+        let end = starts.get(number + 1).copied().unwrap_or(shown.len());
+        // A command goes on where its line ends in a backslash.
+        let last = (start..end).find(|&at| !shown[at].ends_with('\\')).unwrap_or(start);
+        let command = shown[start..=last].join("\n");
+        let command = &command[2..];
+        let line = lines.start + last + 1;
+        if !command.contains("mcp-select ") && !command.starts_with(CARGO_RUN) && !command.starts_with("cat ") {
+            findings.wrong += &format!("{place}:{line}: not run, so it needs `<!-- not run: why -->`: {command}\n");
+            continue;
+        }
+        let output = &shown[last + 1..end];
         let got = folder.run(command);
         let got_lines: Vec<&str> = got.lines().collect();
-        if !lines_fit(&output, &got_lines) {
-            let elided = output.iter().any(|line| line.contains('…'));
-            findings.wrong +=
-                &format!("{place}:{}: $ {command}\n--- shown\n{}\n--- got\n{got}\n", start + 1, output.join("\n"));
-            if !elided {
-                findings.new.push((start + 1..start + end, got.clone()));
+        if !lines_fit(output, &got_lines) {
+            let shown = output.join("\n");
+            findings.wrong += &format!("{place}:{line}: $ {command}\n--- shown\n{shown}\n--- got\n{got}\n");
+            if !shown.contains('…') {
+                findings.new.push((line..lines.start + end, got));
             }
         }
-        start += end;
-        shown.drain(..end);
     }
 }
 

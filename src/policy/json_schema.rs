@@ -1,6 +1,6 @@
 //! What editors and readers are told about the policy file: its JSON Schema, and the rows of its reference.
 //!
-//! Both come from one place each: [`of_setting`] for settings, [`of_condition`] for conditions. A test writes
+//! Both come from one place each: `of_setting` for settings, `of_condition` for conditions. A test writes
 //! `rules/policy.schema.json` and the tables of `docs/policy.md` from here and fails when they say something else. The schema
 //! accepts every policy that loads; what it cannot say (names that must be defined, chains that must be complete) is left to
 //! `load`.
