@@ -21,10 +21,12 @@ import (
 )
 
 type caseFile struct {
-	About      string     `toml:"about"`
-	Policy     *string    `toml:"policy"`
-	PolicyTOML *string    `toml:"policy_toml"`
-	Cases      []testCase `toml:"cases"`
+	About      string  `toml:"about"`
+	Policy     *string `toml:"policy"`
+	PolicyTOML *string `toml:"policy_toml"`
+	// Needs is a cargo feature; a library without it refuses the policy.
+	Needs string     `toml:"needs"`
+	Cases []testCase `toml:"cases"`
 }
 
 type testCase struct {
@@ -148,7 +150,7 @@ func (c *testCase) engine(t *testing.T, file *caseFile) (*mcpselect.Engine, stri
 		policy = written(t, "policy.toml", *text)
 		engine, err = mcpselect.Open(policy)
 	}
-	if refused := new(mcpselect.Error); errors.As(err, &refused) && refused.Diagnostics != nil && refused.Diagnostics[0].Code == "feature" {
+	if refused := new(mcpselect.Error); file.Needs != "" && errors.As(err, &refused) && refused.Diagnostics != nil && refused.Diagnostics[0].Code == "feature" {
 		// `make go-test-schema` has them.
 		t.Skipf("skipped: %s", refused.Message)
 	}
