@@ -32,7 +32,7 @@ CHECKED   := $(VALGRIND) -q --leak-check=full --error-exitcode=99 --errors-for-l
 # Cases of tests/cases/ with what Rust got.
 CASES     := $(C_BUILD)/cases.txt
 
-.PHONY: header c-lib c-lib-panic c-cases c-header-check c-test c-run c-valgrind asan install
+.PHONY: header c-lib c-lib-panic c-cases c-header-check c-test c-run c-valgrind c-install-check asan install
 
 header:
 	MCP_SELECT_WRITE_HEADER=1 $(CARGO) test --no-default-features --test header
@@ -49,8 +49,8 @@ c-lib:
 	ln -sf $(SO_FULL) $(C_BUILD)/shared/$(SO_MAJOR)
 	ln -sf $(SO_MAJOR) $(C_BUILD)/shared/$(SO)
 	cmp -s $(TARGET)/release/libmcp_select.a $(C_BUILD)/cargo.a || { \
-	  cp $(TARGET)/release/libmcp_select.a $(C_BUILD)/cargo.a && \
-	  scripts/localise.sh $(C_BUILD)/cargo.a $(C_BUILD)/static/libmcp_select.a; }
+	  scripts/localise.sh $(TARGET)/release/libmcp_select.a $(C_BUILD)/static/libmcp_select.a && \
+	  cp $(TARGET)/release/libmcp_select.a $(C_BUILD)/cargo.a; }
 
 # With a function that panics on purpose, and with overflow checks and debug assertions.
 c-lib-panic:
@@ -81,6 +81,7 @@ c-cases:
 c-test: c-header-check c-lib c-lib-panic c-cases
 	tests/c/exports.sh include/mcp_select.h $(C_BUILD)/shared/$(SO) $(C_BUILD)/static/libmcp_select.a
 	$(MAKE) c-run
+	$(MAKE) c-install-check
 	$(MAKE) c-valgrind
 
 # program NAME, SOURCE, COMPILER AND FLAGS, LIBRARY
@@ -132,7 +133,7 @@ c-valgrind:
 	  set -ex; \
 	  $(CHECKED) $(C_BUILD)/abi; \
 	  $(CHECKED) $(C_BUILD)/api-panic $(C_BUILD)/folder 2>$(C_BUILD)/valgrind.log || { cat $(C_BUILD)/valgrind.log; exit 1; }; \
-	  $(CHECKED) $(C_BUILD)/threads $(C_BUILD)/folder 40; \
+	  $(CHECKED) --fair-sched=try $(C_BUILD)/threads $(C_BUILD)/folder 20; \
 	  $(CHECKED) $(C_BUILD)/cases $(CASES); \
 	  $(CHECKED) $(C_BUILD)/cpp $(C_BUILD)/folder; \
 	else \
@@ -173,3 +174,8 @@ install: c-lib
 	  packaging/mcp_selectConfig.cmake.in >$(DESTDIR)$(LIBDIR)/cmake/mcp_select/mcp_selectConfig.cmake
 	sed 's|@VERSION@|$(VERSION)|' \
 	  packaging/mcp_selectConfigVersion.cmake.in >$(DESTDIR)$(LIBDIR)/cmake/mcp_select/mcp_selectConfigVersion.cmake
+
+c-install-check:
+	rm -rf $(C_BUILD)/root
+	$(MAKE) install PREFIX=/opt/mcp LIBDIR=/opt/mcp/lib DESTDIR=$(abspath $(C_BUILD))/root
+	CC='$(CC)' tests/c/installed/check.sh $(abspath $(C_BUILD))/root/opt/mcp /opt/mcp $(VERSION) $(abspath $(C_BUILD))/installed

@@ -32,6 +32,20 @@ fn introduction(path: &Path) -> Vec<String> {
     lines
 }
 
+/// Rustdoc marks what is to be shown as it is; in a comment of C, code is indented instead.
+fn without_fences(lines: &[String]) -> Vec<String> {
+    let mut indent = "";
+    let mut out = Vec::new();
+    for line in lines {
+        match line.as_str() {
+            "```c" => indent = "    ",
+            "```" | "```text" => indent = "",
+            line => out.push(format!("{}{line}", if line.is_empty() { "" } else { indent })),
+        }
+    }
+    out
+}
+
 fn config() -> cbindgen::Config {
     let mut config = cbindgen::Config {
         language: cbindgen::Language::C,
@@ -206,7 +220,8 @@ static HEADER: LazyLock<String> = LazyLock::new(header);
 
 fn header() -> String {
     let mut out = String::from("/* mcp_select.h - ");
-    let first = introduction(&root().join("src/ffi/mod.rs")).join("\n * ").replace("\n * \n", "\n *\n");
+    let first =
+        without_fences(&introduction(&root().join("src/ffi/mod.rs"))).join("\n * ").replace("\n * \n", "\n *\n");
     out.push_str(&first);
     out.push_str(
         "\n *\n * This file is made from src/ffi/ by `make header`; do not edit it.\n */\n\

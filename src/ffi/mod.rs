@@ -3,25 +3,28 @@
 //! A program makes an engine once (the policy), a request for each server, tool and audience (who asks),
 //! and a selection for each thread (the buffer), and then calls mcp_select_result for every result:
 //!
-//!     mcp_select_engine *engine = NULL;
-//!     mcp_select_request *request = NULL;
-//!     mcp_select_selection *selection = NULL;
-//!     mcp_select_error *error = NULL;
+//! ```c
+//! mcp_select_engine *engine = NULL;
+//! mcp_select_request *request = NULL;
+//! mcp_select_selection *selection = NULL;
+//! mcp_select_error *error = NULL;
 //!
-//!     mcp_select_engine_open((const uint8_t *)"policy.toml", 11, &engine, &error);
-//!     mcp_select_request_new((const uint8_t *)"github", 6, (const uint8_t *)"list_issues", 11,
-//!                            (const uint8_t *)"model", 5, &request, &error);
-//!     mcp_select_selection_new(&selection);
-//!     ...
-//!     switch (mcp_select_result(engine, request, bytes, length, selection, &error)) {
-//!     case MCP_SELECT_UNCHANGED:       use(bytes, length); break;
-//!     case MCP_SELECT_CHANGED:         json = mcp_select_selection_json(selection, &size); use(json, size); break;
-//!     case MCP_SELECT_NOT_FOR_READERS: to_the_protocol_driver(bytes, length); break;
-//!     default:                         report(error); mcp_select_error_free(error);
-//!     }
+//! mcp_select_engine_open((const uint8_t *)"policy.toml", 11, &engine, &error);
+//! mcp_select_request_new((const uint8_t *)"github", 6, (const uint8_t *)"list_issues", 11,
+//!                        (const uint8_t *)"model", 5, &request, &error);
+//! mcp_select_selection_new(&selection);
+//! ...
+//! switch (mcp_select_result(engine, request, bytes, length, selection, &error)) {
+//! case MCP_SELECT_UNCHANGED:       use(bytes, length); break;
+//! case MCP_SELECT_CHANGED:         json = mcp_select_selection_json(selection, &size); use(json, size); break;
+//! case MCP_SELECT_NOT_FOR_READERS: to_the_protocol_driver(bytes, length); break;
+//! default:                         report(error); mcp_select_error_free(error);
+//! }
+//! ```
 //!
 //! Conventions (hold for every function below)
 //!
+//! ```text
 //!   Names      One prefix; the type is the first part of a function's name, its object the first argument.
 //!   Inputs     Pointer and length, never NUL-terminated. NULL is allowed only with length 0. Read during the
 //!              call only: the library keeps no pointer to the caller's memory after a call returns, calls
@@ -39,13 +42,14 @@
 //!   Failure    A status < 0 is always an error and >= 0 never is. Panics are caught (MCP_SELECT_ERR_INTERNAL).
 //!              The panic hook, the environment, signals and the allocator of the process are not touched.
 //!   Text       UTF-8. Server, tool and audience names are compared byte by byte.
+//! ```
 //!
 //! # For those who change it
 //!
 //! The text above and the documentation of every item in this folder are the text of `include/mcp_select.h`, which
 //! `make header` writes and `tests/header.rs` checks: a section of the header is a file here, introduced by its first
 //! lines. This is the only folder with `unsafe` in it. A function here does nothing but check its arguments, call the
-//! Rust API inside [`guard`] and hand out what came of it. What makes it sound is that callers keep the conventions
+//! Rust API inside `guard` and hand out what came of it. What makes it sound is that callers keep the conventions
 //! above; each `unsafe` block says which of them it leans on.
 
 #![allow(unsafe_code)]

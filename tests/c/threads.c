@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   CHECK(argc == 3);
   count = atoi(argv[2]);
   CHECK(count > 0);
-  snprintf(path, sizeof path, "%s/alternating.toml", argv[1]);
+  snprintf(path, sizeof path, "%s/alternating-%ld.toml", argv[1], (long)getpid());
   snprintf(fresh, sizeof fresh, "%s.new", path);
   write_policy(0);
   must(mcp_select_engine_open((const uint8_t *)path, strlen(path), &engine, &error), error, __LINE__);
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
   /* Now the selecting threads find the changes themselves, all at once. */
   atomic_store(&generations_alternate, 0);
   CHECK(mcp_select_engine_auto_reload(engine, 1) == 0);
-  for (i = 1; i <= 20; i++) {
+  for (i = 1; i <= (count < 100 ? 3 : 20); i++) {
     uint64_t before = mcp_select_engine_generation(engine);
     int waited;
     write_policy((count + i) % 2);
