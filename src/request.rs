@@ -126,10 +126,10 @@ impl Request {
     /// The table of this request under a policy, made when it is first asked for.
     pub(crate) fn table(&self, snapshot: &Arc<Snapshot>) -> Result<Arc<Table>, Error> {
         for slot in &self.slots {
-            if let Some(slot) = &*slot.load() {
-                if std::ptr::eq(slot.of.as_ptr(), Arc::as_ptr(snapshot)) {
-                    return Ok(Arc::clone(&slot.table));
-                }
+            if let Some(slot) = &*slot.load()
+                && std::ptr::eq(slot.of.as_ptr(), Arc::as_ptr(snapshot))
+            {
+                return Ok(Arc::clone(&slot.table));
             }
         }
         let table = Arc::new(specialise(snapshot, &self.route)?);

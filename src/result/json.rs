@@ -26,6 +26,7 @@ impl Span {
         self.start == self.end
     }
 
+    #[expect(clippy::len_without_is_empty, reason = "an empty span is an absent one")]
     pub fn len(self) -> usize {
         (self.end.saturating_sub(self.start)) as usize
     }
@@ -663,11 +664,11 @@ pub fn decode_escape(raw: &[u8], at: usize) -> (char, usize) {
         Some(b'f') => '\u{c}',
         Some(b'u') => {
             let unit = hex4(raw, at + 2).unwrap_or(0xFFFD);
-            if (0xD800..0xDC00).contains(&unit) {
-                if let Some(low) = low_surrogate(raw, at + 6) {
-                    let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-                    return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
-                }
+            if (0xD800..0xDC00).contains(&unit)
+                && let Some(low) = low_surrogate(raw, at + 6)
+            {
+                let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+                return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
             }
             return (char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 6);
         }

@@ -252,24 +252,24 @@ impl Selection {
     /// The decision record as JSON: what was decided, by which rules, what was measured and what was left out. Never a
     /// value out of `_meta`. Empty when the call failed.
     pub fn decision(&mut self) -> &[u8] {
-        if self.record.is_empty() {
-            if let (Some(context), Some(status)) = (&self.context, self.status) {
-                record::Record {
-                    policy: &context.snapshot.policy,
-                    generation: context.snapshot.generation,
-                    route: &context.route,
-                    table: &context.table,
-                    decided: &self.decided,
-                    scan: &self.scan,
-                    known: &self.known,
-                    missing: if self.known.coverage.is_some() { self.scratch.coverage.missing() } else { &[] },
-                    plan: &self.plan,
-                    status,
-                    bytes_in: self.bytes_in,
-                    bytes_out: if status == Status::Changed { self.out.len() } else { self.bytes_in },
-                }
-                .write(&mut self.record);
+        if self.record.is_empty()
+            && let (Some(context), Some(status)) = (&self.context, self.status)
+        {
+            record::Record {
+                policy: &context.snapshot.policy,
+                generation: context.snapshot.generation,
+                route: &context.route,
+                table: &context.table,
+                decided: &self.decided,
+                scan: &self.scan,
+                known: &self.known,
+                missing: if self.known.coverage.is_some() { self.scratch.coverage.missing() } else { &[] },
+                plan: &self.plan,
+                status,
+                bytes_in: self.bytes_in,
+                bytes_out: if status == Status::Changed { self.out.len() } else { self.bytes_in },
             }
+            .write(&mut self.record);
         }
         &self.record
     }

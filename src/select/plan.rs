@@ -462,7 +462,8 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             super::emit::rewrite_block(self.bytes, block, keys.as_ref(), text, &mut json);
         }
         json.push(b']');
-        if let Some(value) = self.structured_value() {
+        let usable = self.structured_is_usable();
+        if let Some(value) = self.structured_value().filter(|_| usable) {
             part(&mut json, "structuredContent");
             json.extend_from_slice(&value);
         }
@@ -607,10 +608,8 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             Some(As::Text) => {
                 let form = self.structured_text();
                 self.plan.items.push(Item { source: None, fate: Fate::Added, form });
-                if let Some(at) = at {
-                    if let Some(tail) = self.plan.items.get_mut(at..) {
-                        tail.rotate_right(1);
-                    }
+                if let Some(tail) = at.and_then(|at| self.plan.items.get_mut(at..)) {
+                    tail.rotate_right(1);
                 }
             }
             Some(As::Field) => self.plan.structured = self.structured_field(),
@@ -748,7 +747,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         let Some(value) = self.structured_value() else { return Form::Text(start..start) };
         if let Some(inside) = string_inside(&value, Span::new(0, value.len())) {
             decode_into(inside.of(&value), &mut self.plan.arena);
-        } else if self.is_as_rendered(&value) {
+        } else if self.is_as_it_came(&value) && self.is_as_rendered() {
             return Form::Structured;
         } else {
             let json = self.structured_json();
@@ -757,11 +756,14 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         Form::Text(start..self.plan.arena.len())
     }
 
-    /// Whether the value is all of `structuredContent` and stands there as it is to be written.
-    fn is_as_rendered(&mut self, value: &Cow<'_, [u8]>) -> bool {
-        let as_it_came = matches!(value, Cow::Borrowed(bytes) if bytes.len() == self.scan.structured.len());
-        as_it_came
-            && self.ask.render() == Render::Compact
+    /// Whether a value is all of `structuredContent`, nothing projected or unwrapped.
+    fn is_as_it_came(&self, value: &[u8]) -> bool {
+        value.len() == self.scan.structured.len()
+    }
+
+    /// Whether `structuredContent` stands in the input as it is to be written.
+    fn is_as_rendered(&mut self) -> bool {
+        self.ask.render() == Render::Compact
             && self.ask.sanitize() == Sanitize::default()
             && !self.notes_media()
             && self.scan.structured_is_shortest()
@@ -785,8 +787,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
 
     fn structured_field(&mut self) -> FieldValue {
         let Some(value) = self.structured_value() else { return FieldValue::Absent };
-        let as_it_came = matches!(&value, Cow::Borrowed(bytes) if bytes.len() == self.scan.structured.len());
-        if as_it_came && self.ask.sanitize() == Sanitize::default() {
+        if self.is_as_it_came(&value) && self.ask.sanitize() == Sanitize::default() {
             let render = self.ask.render();
             if render == Render::Verbatim || render == Render::Compact && self.scan.structured_is_shortest() {
                 return FieldValue::Input;
