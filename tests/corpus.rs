@@ -129,7 +129,7 @@ fn a_limit_keeps_json_and_the_length() {
                 Some(index) => input["content"][index]["text"].as_str().is_some_and(is_json),
                 None => input.get("structuredContent").is_some_and(|value| value.is_object() || value.is_array()),
             };
-            if was_json && block.source.is_some() || was_json && selection.lane() == Lane::Both {
+            if was_json && (block.source.is_some() || selection.lane() == Lane::Both) {
                 assert!(is_json(text) || text.starts_with('"'), "{}: {text}", call.case);
                 json += 1;
             }
