@@ -25,7 +25,7 @@ fn table_and_interpreter_decide_alike() {
     let mut asked = 0;
     for seed in (0..policies).map(|number| first.wrapping_add(number)) {
         let mut choices = Choices::random(seed);
-        let files = policies::files(&mut choices, Wanted { facts: true, whole: true });
+        let files = policies::files(&mut choices, Wanted { facts: true, whole: true, focus: &[] });
         let policy = files.load();
         let index = Index::new(&policy.rules);
         for _ in 0..ROUTES {
@@ -167,7 +167,7 @@ fn tier(condition: &Condition) -> u8 {
 #[test]
 fn the_strongest_file_says_what_a_name_stands_for() {
     for seed in 0..200 {
-        let files = policies::files(&mut Choices::random(seed), Wanted { facts: true, whole: true });
+        let files = policies::files(&mut Choices::random(seed), Wanted { facts: true, whole: true, focus: &[] });
         let policy = files.load();
         for name in (0..12).map(|number| format!("rule {number}")) {
             let header = format!("name = {name:?}");

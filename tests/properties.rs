@@ -134,8 +134,7 @@ fn is_open(key: &str, reserved: Reserved) -> bool {
     }
 }
 
-const ANY: policies::Wanted = policies::Wanted { facts: true, whole: true };
-const WITHOUT_FACTS: policies::Wanted = policies::Wanted { facts: false, whole: false };
+const ANY: policies::Wanted = policies::Wanted { facts: true, whole: true, focus: &[] };
 
 fn results() -> results::Wanted {
     results::Wanted::default()
@@ -251,7 +250,8 @@ proptest! {
     /// 3. No member that is not of a result, no `_meta` key that was not allowed, nothing of a lane that was not chosen.
     #[test]
     fn property_3_nothing_that_was_not_chosen(mut choices in choices()) {
-        let case = Case::new(&mut choices, WITHOUT_FACTS, results());
+        let policy = policies::Wanted { facts: false, whole: false, focus: &["meta", "order"] };
+        let case = Case::new(&mut choices, policy, results::Wanted { meta: true, ..results() });
         let (out, source, decided) = (case.run(), case.tree(), case.decided());
         if out.lane == Lane::Whole {
             return Ok(());
@@ -342,7 +342,8 @@ proptest! {
     /// value is hidden too.
     #[test]
     fn property_5_hidden_is_hidden(mut choices in choices()) {
-        let case = Case::new(&mut choices, ANY, results());
+        let policy = policies::Wanted { whole: false, focus: &["order", "error_order", "role", "annotations"], ..ANY };
+        let case = Case::new(&mut choices, policy, results::Wanted { annotated: true, ..results() });
         let (out, source, decided) = (case.run(), case.tree(), case.decided());
         if out.lane == Lane::Whole {
             return Ok(());

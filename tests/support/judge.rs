@@ -99,7 +99,7 @@ pub fn fault(result: &Tree, sampling: bool, keeps_unknown: bool) -> Option<Strin
     if !result.get("_meta").is_none_or(Tree::is_object) {
         return Some("`_meta` is no object".into());
     }
-    if !result.get("resultType").is_none_or(|kind| kind.text() == Some("complete")) {
+    if result.get("resultType").is_some_and(|kind| kind.text() != Some("complete")) {
         return Some("`resultType` is not complete".into());
     }
     blocks.iter().find_map(|block| match kind(block) {

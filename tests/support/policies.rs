@@ -14,6 +14,8 @@ pub struct Wanted {
     pub facts: bool,
     /// `order` and `error_order` may name `whole`.
     pub whole: bool,
+    /// Settings that matter most, by the start of their name: a rule for everybody sets some of them.
+    pub focus: &'static [&'static str],
 }
 
 /// The files of a policy; the first is the policy itself.
@@ -139,6 +141,9 @@ fn file(choices: &mut Choices, wanted: Wanted, extends: &str, defines: bool) -> 
         text.push_str(&writer.settings(8, &[]));
     }
     text.push_str(&writer.rules("rules", 4));
+    if !wanted.focus.is_empty() {
+        text.push_str(&format!("\n[[rules]]\naudience = \"*\"\n{}", writer.focus()));
+    }
     text.push_str(&writer.rules("overrides", 2));
     let mut servers = SERVERS.to_vec();
     writer.choices.shuffle(&mut servers);
@@ -205,7 +210,7 @@ impl Writer<'_> {
     fn conditions(&mut self) -> Vec<String> {
         let mut when: Vec<String> = Vec::new();
         for _ in 0..self.choices.below(4) {
-            let list: &[(&str, &[&str])] =
+            let list: &[Column] =
                 if self.wanted.facts && !self.choices.one_in(3) { CONDITIONS } else { ROUTE_CONDITIONS };
             let (name, values) = list[self.choices.below(list.len())];
             let condition = format!("{name} = {}", self.choices.pick(values));
@@ -218,10 +223,22 @@ impl Writer<'_> {
 
     /// Settings as lines, each at most once, but for those in `not`.
     fn settings(&mut self, most: usize, not: &[&str]) -> String {
+        let count = self.choices.below(most);
+        self.some_of(SETTINGS, count, not)
+    }
+
+    /// Up to five of the settings that matter most.
+    fn focus(&mut self) -> String {
+        let matters = |(key, _): &&Column| self.wanted.focus.iter().any(|start| key.starts_with(start));
+        let columns: Vec<Column> = SETTINGS.iter().filter(matters).copied().collect();
+        self.some_of(&columns, 5, &[])
+    }
+
+    fn some_of(&mut self, columns: &[Column], count: usize, not: &[&str]) -> String {
         let mut keys: Vec<&str> = Vec::new();
         let mut text = String::new();
-        for _ in 0..self.choices.below(most) {
-            let (key, values) = SETTINGS[self.choices.below(SETTINGS.len())];
+        for _ in 0..count {
+            let (key, values) = columns[self.choices.below(columns.len())];
             let value = self.choices.pick(values);
             if !keys.contains(&key) && !not.contains(&key) && (self.wanted.whole || !value.contains("whole")) {
                 keys.push(key);
@@ -232,9 +249,12 @@ impl Writer<'_> {
     }
 }
 
+/// A setting and some of its values, as policies write them.
+type Column = (&'static str, &'static [&'static str]);
+
 const ROUTE: &[&str] = &["server", "tool", "revision", "app", "output_schema"];
 
-const ROUTE_CONDITIONS: &[(&str, &[&str])] = &[
+const ROUTE_CONDITIONS: &[Column] = &[
     ("server", &["\"a\"", "\"a*\"", "[\"b\", \"?b\"]"]),
     ("tool", &["\"t\"", "\"*u\"", "[\"t\", \"tu\"]"]),
     ("revision", &["\">= 2025-11-25\"", "\"2025-06-18\"", "\"[2025-06-18..2025-11-25]\""]),
@@ -244,7 +264,7 @@ const ROUTE_CONDITIONS: &[(&str, &[&str])] = &[
     ("label.\"é\"", &["\"x\"", "\"?y\""]),
 ];
 
-const CONDITIONS: &[(&str, &[&str])] = &[
+const CONDITIONS: &[Column] = &[
     ("error", &["true", "false"]),
     ("content", &["\"missing\"", "\"blank\"", "[\"empty\", \"blank\"]", "\"visible\""]),
     ("has", &["\"text\"", "[\"image\", \"audio\"]", "\"unknown\"", "\"ui_resource\""]),
@@ -288,7 +308,7 @@ const ORDER: &[&str] = &[
 ];
 const AS: &[&str] = &["\"field\"", "\"text\"", "\"extras\""];
 
-const SETTINGS: &[(&str, &[&str])] = &[
+const SETTINGS: &[Column] = &[
     ("order", ORDER),
     ("error_order", ORDER),
     ("hide", &["true", "false", "false", "false"]),

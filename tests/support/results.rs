@@ -13,6 +13,10 @@ pub struct Wanted {
     pub sampling: bool,
     /// No member stands twice.
     pub without_repeats: bool,
+    /// `_meta` is there more often than not.
+    pub meta: bool,
+    /// Most blocks have annotations.
+    pub annotated: bool,
 }
 
 /// A result as JSON.
@@ -276,6 +280,10 @@ impl Writer<'_> {
 
     // ---- blocks ---------------------------------------------------------------------------------------------
 
+    fn has_meta(&mut self) -> bool {
+        self.choices.one_in(4) || self.wanted.meta && !self.choices.one_in(4)
+    }
+
     fn meta(&mut self) -> String {
         let mut members = Vec::new();
         for _ in 0..self.choices.below(4) {
@@ -385,10 +393,10 @@ impl Writer<'_> {
             }
         };
         members[0].1 = format!("\"{kind}\"");
-        if self.choices.one_in(4) {
+        if self.choices.one_in(4) || self.wanted.annotated && !self.choices.one_in(4) {
             add(&mut members, "annotations", self.annotations());
         }
-        if self.choices.one_in(5) {
+        if self.has_meta() {
             add(&mut members, "_meta", self.meta());
         }
         if self.choices.one_in(8) {
@@ -426,7 +434,7 @@ impl Writer<'_> {
         if self.choices.one_in(6) {
             members.push(("annotations".into(), self.annotations()));
         }
-        if self.choices.one_in(5) {
+        if self.has_meta() {
             members.push(("_meta".into(), self.meta()));
         }
         self.spoil(&mut members);
@@ -467,7 +475,7 @@ impl Writer<'_> {
         if self.choices.one_in(3) {
             members.push(("isError".into(), self.choices.pick(&["false", "true", "null", "true"]).to_owned()));
         }
-        if self.choices.one_in(3) {
+        if self.has_meta() {
             let meta = if self.choices.one_in(8) { "null".into() } else { self.meta() };
             members.push(("_meta".into(), meta));
         }
