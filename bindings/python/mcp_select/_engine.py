@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_select._error import check, take_error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import KEEP_BYTES, POOL, Native, read
-from mcp_select._selection import Selection
+from mcp_select._raw import KEEP_BYTES, POOL, Native, give_back, read
+from mcp_select._selection import Selection, make_selection
 from mcp_select._wire import JsonLike, to_wire
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ class Engine:
         status = _select(self._native, request.native, wire, len(wire), native.selection, native.error)
         if status < 0:
             error = take_error(native.error, status)
-            Native.give_back(native)
+            give_back(native)
             raise error
-        return Selection(native, status, wire, result)
+        return make_selection(native, status, wire, result)
 
     def _request(self, key: tuple[Any, ...]) -> _Request:
         """Make the request of a key, and remember it."""

@@ -51,14 +51,14 @@ class Native:
         self.length = ffi.new("size_t *")
         self.error = ffi.new("mcp_select_error **")
 
-    @staticmethod
-    def give_back(native: Native) -> None:
-        """Put a native selection that nobody reads any more into the pool, or free it when enough wait there."""
-        if native.large:
-            native.large = False
-            lib.mcp_select_selection_trim(native.selection, KEEP_BYTES)
-        if len(POOL) < POOL_SIZE:
-            POOL.append(native)
-        else:
-            selection, native.selection = native.selection, ffi.NULL
-            lib.mcp_select_selection_free(selection)
+
+def give_back(native: Native) -> None:
+    """Put a native selection that nobody reads any more into the pool, or free it when enough wait there."""
+    if native.large:
+        native.large = False
+        lib.mcp_select_selection_trim(native.selection, KEEP_BYTES)
+    if len(POOL) < POOL_SIZE:
+        POOL.append(native)
+    else:
+        selection, native.selection = native.selection, ffi.NULL
+        lib.mcp_select_selection_free(selection)

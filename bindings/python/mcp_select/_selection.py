@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from mcp_select._error import Error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import Native, read
+from mcp_select._raw import POOL, POOL_SIZE, Native, give_back, read
 
 Outcome = Literal["selected", "needs_input", "task"]
 Lane = Literal["nothing", "content", "structured", "structured-only", "both", "raw", "whole"]
@@ -35,6 +35,9 @@ _BLOCK_KINDS: Final[dict[int, BlockKind]] = {
     lib.MCP_SELECT_BLOCK_ADDED: "added",
 }
 _CHANGED: Final[int] = lib.MCP_SELECT_CHANGED
+# Looked up once: a call goes through them each time.
+_json: Final = lib.mcp_select_selection_json
+_buffer: Final = ffi.buffer
 
 # A native selection is for one thread at a time, and two threads may ask one `Selection` for its text or record.
 _reading = threading.Lock()
@@ -72,19 +75,26 @@ class Selection:
 
     __slots__ = ("_native", "_source", "_status", "_wire")
 
-    def __init__(self, native: Native, status: int, wire: bytes, source: object) -> None:
-        """Do not call it: `Engine.select` makes selections."""
-        self._native = native
-        self._status = status
-        # After a change the output stands in the native selection, and the input is needed no more.
-        self._wire = b"" if status == _CHANGED else wire
-        self._source = None if status == _CHANGED else source
+    _native: Native
+    _status: int
+    _wire: bytes
+    _source: object
 
-    # The default lives as long as the class, even while the interpreter shuts down.
-    def __del__(self, _give_back: Any = Native.give_back) -> None:
-        native, self._native = self._native, None  # type: ignore[assignment]
-        if native is not None:
+    def __init__(self) -> None:
+        """Refuse: `Engine.select` makes selections."""
+        raise TypeError("selections are made by Engine.select")
+
+    # The defaults live as long as the class, even while the interpreter shuts down.
+    def __del__(
+        self, _pool: Any = POOL, _wait: Any = POOL.append, _size: int = POOL_SIZE, _give_back: Any = give_back
+    ) -> None:
+        native = self._native
+        # A finalizer of the same garbage may still hold this selection: it finds nothing to read.
+        del self._native
+        if native.large or len(_pool) >= _size:
             _give_back(native)
+        else:
+            _wait(native)
 
     @property
     def changed(self) -> bool:
@@ -100,8 +110,9 @@ class Selection:
         if self._status != _CHANGED:
             return self._wire
         native = self._native
-        start = lib.mcp_select_selection_json(native.selection, native.length)
-        return ffi.buffer(start, native.length[0])[:]  # type: ignore[return-value]
+        length = native.length
+        start = _json(native.selection, length)
+        return _buffer(start, length[0])[:]  # type: ignore[return-value]
 
     def result(self) -> dict[str, Any]:
         """Return `json` as Python objects, parsed anew at each call."""
@@ -192,6 +203,19 @@ class Selection:
     def __repr__(self) -> str:
         state = "changed" if self.changed else "unchanged"
         return f"<mcp_select.Selection {self.outcome} {state} lane={self.lane} {len(self.json)} bytes>"
+
+
+def make_selection(native: Native, status: int, wire: bytes, source: object, _new: Any = object.__new__) -> Selection:
+    """Make the selection of a call. `type(...)(...)` would cost a third of the call itself."""
+    made: Selection = _new(Selection)
+    made._native = native
+    made._status = status
+    # After a change the output stands in the native selection, and the input is needed no more.
+    if status == _CHANGED:
+        made._wire, made._source = b"", None
+    else:
+        made._wire, made._source = wire, source
+    return made
 
 
 def _bad_separator(status: int) -> Error:
