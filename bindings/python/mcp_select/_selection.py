@@ -1,13 +1,18 @@
 """What a call came to: the result as one audience sees it, and why."""
 
+from __future__ import annotations
+
 import json
 import os
 import threading
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from mcp_select._error import Error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import POOL, POOL_SIZE, Native, give_back, read
+from mcp_select._raw import KEEP_BYTES, POOL, POOL_SIZE, give_back, read
+
+if TYPE_CHECKING:
+    from mcp_select._native import CData
 
 Outcome = Literal["selected", "needs_input", "task"]
 Lane = Literal["nothing", "content", "structured", "structured-only", "both", "raw", "whole"]
@@ -35,9 +40,6 @@ _BLOCK_KINDS: Final[dict[int, BlockKind]] = {
     lib.MCP_SELECT_BLOCK_ADDED: "added",
 }
 _CHANGED: Final[int] = lib.MCP_SELECT_CHANGED
-# Looked up once: a call goes through them each time.
-_json: Final = lib.mcp_select_selection_json
-_buffer: Final = ffi.buffer
 
 # A native selection is for one thread at a time, and two threads may ask one `Selection` for its text or record.
 _reading = threading.Lock()
@@ -73,11 +75,11 @@ class Selection:
     It owns a buffer of the library until it is gone: keep the bytes of `json` rather than many selections.
     """
 
-    __slots__ = ("_native", "_source", "_status", "_wire")
+    __slots__ = ("_json", "_native", "_source", "_status")
 
-    _native: Native
+    _native: CData
     _status: int
-    _wire: bytes
+    _json: bytes
     _source: object
 
     def __init__(self) -> None:
@@ -86,12 +88,19 @@ class Selection:
 
     # The defaults live as long as the class, even while the interpreter shuts down.
     def __del__(
-        self, _pool: Any = POOL, _wait: Any = POOL.append, _size: int = POOL_SIZE, _give_back: Any = give_back
+        self,
+        _pool: Any = POOL,
+        _wait: Any = POOL.append,
+        _size: int = POOL_SIZE,
+        _keep: int = KEEP_BYTES,
+        _give_back: Any = give_back,
     ) -> None:
-        native = self._native
+        native = getattr(self, "_native", None)
+        if native is None:
+            return
         # A finalizer of the same garbage may still hold this selection: it finds nothing to read.
         del self._native
-        if native.large or len(_pool) >= _size:
+        if native.result_len > _keep or len(_pool) >= _size:
             _give_back(native)
         else:
             _wait(native)
@@ -107,12 +116,7 @@ class Selection:
 
         When `outcome` is not `selected`, these are the input's bytes for the protocol driver, to be shown to nobody.
         """
-        if self._status != _CHANGED:
-            return self._wire
-        native = self._native
-        length = native.length
-        start = _json(native.selection, length)
-        return _buffer(start, length[0])[:]  # type: ignore[return-value]
+        return self._json
 
     def result(self) -> dict[str, Any]:
         """Return `json` as Python objects, parsed anew at each call."""
@@ -127,7 +131,7 @@ class Selection:
         Raises:
             ArgumentError: `separator` is no Unicode text.
         """
-        native, wire = self._native, self._wire
+        native, wire = self._native, b"" if self._status == _CHANGED else self._json
         between = separator.encode("utf-8", "surrogatepass")
         start, length = ffi.new("const uint8_t **"), ffi.new("size_t *")
         with _reading:
@@ -205,16 +209,13 @@ class Selection:
         return f"<mcp_select.Selection {self.outcome} {state} lane={self.lane} {len(self.json)} bytes>"
 
 
-def make_selection(native: Native, status: int, wire: bytes, source: object, _new: Any = object.__new__) -> Selection:
-    """Make the selection of a call. `type(...)(...)` would cost a third of the call itself."""
+def make_selection(native: CData, status: int, json: bytes, source: object, _new: Any = object.__new__) -> Selection:
+    """Make the selection of a call. `Selection(...)` with an `__init__` would cost a third of the call itself."""
     made: Selection = _new(Selection)
     made._native = native
     made._status = status
-    # After a change the output stands in the native selection, and the input is needed no more.
-    if status == _CHANGED:
-        made._wire, made._source = b"", None
-    else:
-        made._wire, made._source = wire, source
+    made._json = json
+    made._source = source
     return made
 
 
