@@ -3,12 +3,14 @@
 Everything that is no code is in `pyproject.toml`; the version is the crate's.
 """
 
+import atexit
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from setuptools import setup
@@ -23,7 +25,17 @@ import build_ffi  # noqa: E402
 # Cargo features of the library inside, comma-separated.
 FEATURES = os.environ.get("MCP_SELECT_FEATURES", "")
 # What the crate is built from: goes into the source distribution.
-SOURCES = ["Cargo.toml", "Cargo.lock", "build.rs", "src", "rules", "include", "README.md", "LICENSE-MIT", "LICENSE-APACHE"]
+SOURCES = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "build.rs",
+    "src",
+    "rules",
+    "include",
+    "README.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+]
 
 
 def version() -> str:
@@ -42,7 +54,9 @@ def static_library() -> str:
     try:
         built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     except FileNotFoundError:
-        raise SystemExit("mcp-select is built from Rust source: install cargo (https://rustup.rs) and try again") from None
+        raise SystemExit(
+            "mcp-select is built from Rust source: install cargo (https://rustup.rs) and try again"
+        ) from None
     for line in built.stdout.splitlines():
         message = json.loads(line)
         if message.get("reason") == "compiler-artifact" and message["target"]["name"] == "mcp_select":
@@ -52,7 +66,7 @@ def static_library() -> str:
     raise SystemExit("cargo named no static library")
 
 
-class BuildExt(build_ext):
+class BuildExt(build_ext):  # type: ignore[misc]
     """Runs cargo first, then links what it made."""
 
     def run(self) -> None:
@@ -64,7 +78,7 @@ class BuildExt(build_ext):
         super().run()
 
 
-class Sdist(sdist):
+class Sdist(sdist):  # type: ignore[misc]
     """Adds the Rust source."""
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
@@ -79,9 +93,14 @@ class Sdist(sdist):
                 shutil.copy2(source, target)
 
 
+# Not in this folder: what an earlier version left there would go into the wheel.
+BUILD = tempfile.mkdtemp(prefix="mcp-select-")
+atexit.register(shutil.rmtree, BUILD, ignore_errors=True)
+LIMITED = {"bdist_wheel": {"py_limited_api": "cp310"}} if build_ffi.LIMITED_API else {}
+
 setup(
     version=version(),
     cffi_modules=["build_ffi.py:builder"],
     cmdclass={"build_ext": BuildExt, "sdist": Sdist},
-    options={"bdist_wheel": {"py_limited_api": "cp310"}} if build_ffi.LIMITED_API else {},
+    options={"build": {"build_base": BUILD}, **LIMITED},
 )

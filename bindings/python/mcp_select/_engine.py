@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_select._error import check, take_error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import KEEP_BYTES, POOL, Native, read
-from mcp_select._selection import Selection
+from mcp_select._raw import POOL, give_back, new_call, read
+from mcp_select._selection import Selection, make_selection
 from mcp_select._wire import JsonLike, to_wire
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ _INPUTS: Final[dict[str, int]] = {
     "sampling": lib.MCP_SELECT_INPUT_SAMPLING,
 }
 # Looked up once: a call goes through them each time.
-_select: Final = lib.mcp_select_result
+_CHANGED: Final = lib.MCP_SELECT_CHANGED
+_select: Final = lib.select_call
+_unpack: Final = ffi.unpack
 _take: Final = POOL.pop
 
 
@@ -132,17 +134,17 @@ class Engine:
             request = self._request(key)
         wire = result if type(result) is bytes else to_wire(result)
         try:
-            native = _take()
+            call = _take()
         except IndexError:
-            native = Native()
-        if len(wire) > KEEP_BYTES:
-            native.large = True
-        status = _select(self._native, request.native, wire, len(wire), native.selection, native.error)
+            call = new_call()
+        status = _select(self._native, request.native, wire, len(wire), call)
+        if status == _CHANGED:
+            return make_selection(call, status, _unpack(call.json, call.json_len), None)
         if status < 0:
-            error = take_error(native.error, status)
-            Native.give_back(native)
+            error = take_error(call, status)
+            give_back(call)
             raise error
-        return Selection(native, status, wire, result)
+        return make_selection(call, status, wire, result)
 
     def _request(self, key: tuple[Any, ...]) -> _Request:
         """Make the request of a key, and remember it."""
@@ -252,8 +254,7 @@ class _Request:
         if input not in _INPUTS:
             raise ValueError(f"input is {input!r}; it is one of {', '.join(_INPUTS)}")
         slot, error = ffi.new("mcp_select_request **"), ffi.new("mcp_select_error **")
-        route = [part for name in (server, tool, audience) for part in _text(name)]
-        check(lib.mcp_select_request_new(*route, slot, error), error)
+        check(lib.mcp_select_request_new(*_text(server), *_text(tool), *_text(audience), slot, error), error)
         self.native = native = slot[0]
         if revision is not None:
             check(lib.mcp_select_request_set_revision(native, *_text(revision), error), error)

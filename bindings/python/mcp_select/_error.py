@@ -102,9 +102,20 @@ def _class_of(status: int) -> type[Error]:
     return next((kind for first, kind in _LAYERS if status <= first), ArgumentError)
 
 
-def take_error(slot: CData, status: int) -> Error:
-    """Turn what a failed call left in its error slot into an exception, and empty the slot."""
-    error, slot[0] = slot[0], ffi.NULL
+def take_error(call: CData, status: int) -> Error:
+    """Turn what a failed call left in it into an exception, and empty its error."""
+    error, call.error = call.error, ffi.NULL
+    return _read_error(error, status)
+
+
+def check(status: int, slot: CData) -> int:
+    """Return a status that is none of an error, raise the others. The slot is of one call only."""
+    if status < 0:
+        raise _read_error(slot[0], status)
+    return status
+
+
+def _read_error(error: CData, status: int) -> Error:
     report: dict[str, Any]
     if error == ffi.NULL:
         report = {"status": status, "code": "bad-argument", "message": "bad-argument: the library gave no reason"}
@@ -114,10 +125,3 @@ def take_error(slot: CData, status: int) -> Error:
         finally:
             lib.mcp_select_error_free(error)
     return _class_of(status)(report)
-
-
-def check(status: int, slot: CData) -> int:
-    """Return a status that is none of an error, raise the others."""
-    if status < 0:
-        raise take_error(slot, status)
-    return status

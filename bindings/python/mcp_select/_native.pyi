@@ -2,6 +2,12 @@
 from typing import Any, Final, Protocol
 
 class CData(Protocol):
+    # The fields of `struct call`.
+    selection: CData
+    error: CData
+    json: CData
+    json_len: int
+    result_len: int
     def __getitem__(self, index: int, /) -> Any: ...
     def __setitem__(self, index: int, value: Any, /) -> None: ...
 
@@ -168,6 +174,15 @@ class _Lib:
     def mcp_select_error_free(self, error: CData, /) -> None: ...
     def mcp_select_text_bytes(self, text: CData, len: CData, /) -> CData: ...
     def mcp_select_text_free(self, text: CData, /) -> None: ...
+    def select_call(
+        self,
+        engine: CData,
+        request: CData,
+        result: bytes | CData,
+        result_len: int,
+        call: CData,
+        /,
+    ) -> int: ...
 
 ffi: Final[_FFI]
 lib: Final[_Lib]

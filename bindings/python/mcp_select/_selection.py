@@ -1,13 +1,18 @@
 """What a call came to: the result as one audience sees it, and why."""
 
+from __future__ import annotations
+
 import json
 import os
 import threading
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from mcp_select._error import Error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import Native, read
+from mcp_select._raw import KEEP_BYTES, POOL, POOL_SIZE, give_back, read
+
+if TYPE_CHECKING:
+    from mcp_select._native import CData
 
 Outcome = Literal["selected", "needs_input", "task"]
 Lane = Literal["nothing", "content", "structured", "structured-only", "both", "raw", "whole"]
@@ -70,21 +75,35 @@ class Selection:
     It owns a buffer of the library until it is gone: keep the bytes of `json` rather than many selections.
     """
 
-    __slots__ = ("_native", "_source", "_status", "_wire")
+    __slots__ = ("_json", "_native", "_source", "_status")
 
-    def __init__(self, native: Native, status: int, wire: bytes, source: object) -> None:
-        """Do not call it: `Engine.select` makes selections."""
-        self._native = native
-        self._status = status
-        # After a change the output stands in the native selection, and the input is needed no more.
-        self._wire = b"" if status == _CHANGED else wire
-        self._source = None if status == _CHANGED else source
+    _native: CData
+    _status: int
+    _json: bytes
+    _source: object
 
-    # The default lives as long as the class, even while the interpreter shuts down.
-    def __del__(self, _give_back: Any = Native.give_back) -> None:
-        native, self._native = self._native, None  # type: ignore[assignment]
-        if native is not None:
+    def __init__(self) -> None:
+        """Refuse: `Engine.select` makes selections."""
+        raise TypeError("selections are made by Engine.select")
+
+    # The defaults live as long as the class, even while the interpreter shuts down.
+    def __del__(
+        self,
+        _pool: Any = POOL,
+        _wait: Any = POOL.append,
+        _size: int = POOL_SIZE,
+        _keep: int = KEEP_BYTES,
+        _give_back: Any = give_back,
+    ) -> None:
+        native = getattr(self, "_native", None)
+        if native is None:
+            return
+        # A finalizer of the same garbage may still hold this selection: it finds nothing to read.
+        del self._native
+        if native.result_len > _keep or len(_pool) >= _size:
             _give_back(native)
+        else:
+            _wait(native)
 
     @property
     def changed(self) -> bool:
@@ -97,11 +116,7 @@ class Selection:
 
         When `outcome` is not `selected`, these are the input's bytes for the protocol driver, to be shown to nobody.
         """
-        if self._status != _CHANGED:
-            return self._wire
-        native = self._native
-        start = lib.mcp_select_selection_json(native.selection, native.length)
-        return ffi.buffer(start, native.length[0])[:]  # type: ignore[return-value]
+        return self._json
 
     def result(self) -> dict[str, Any]:
         """Return `json` as Python objects, parsed anew at each call."""
@@ -116,7 +131,7 @@ class Selection:
         Raises:
             ArgumentError: `separator` is no Unicode text.
         """
-        native, wire = self._native, self._wire
+        native, wire = self._native, b"" if self._status == _CHANGED else self._json
         between = separator.encode("utf-8", "surrogatepass")
         start, length = ffi.new("const uint8_t **"), ffi.new("size_t *")
         with _reading:
@@ -192,6 +207,16 @@ class Selection:
     def __repr__(self) -> str:
         state = "changed" if self.changed else "unchanged"
         return f"<mcp_select.Selection {self.outcome} {state} lane={self.lane} {len(self.json)} bytes>"
+
+
+def make_selection(native: CData, status: int, json: bytes, source: object, _new: Any = object.__new__) -> Selection:
+    """Make the selection of a call. `Selection(...)` with an `__init__` would cost a third of the call itself."""
+    made: Selection = _new(Selection)
+    made._native = native
+    made._status = status
+    made._json = json
+    made._source = source
+    return made
 
 
 def _bad_separator(status: int) -> Error:

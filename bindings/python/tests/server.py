@@ -9,7 +9,10 @@ try:
 except ImportError:
     from mcp.server.fastmcp import FastMCP as Server
 
-FORECAST = {"city": "Oslo", "days": [{"day": "Mon", "sky": "rain", "high": 7.5}, {"day": "Tue", "sky": "sun", "high": 11}]}
+FORECAST = {
+    "city": "Oslo",
+    "days": [{"day": "Mon", "sky": "rain", "high": 7.5}, {"day": "Tue", "sky": "sun", "high": 11}],
+}
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 RESULTS = {

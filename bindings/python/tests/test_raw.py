@@ -38,7 +38,9 @@ def test_every_name_of_the_header_is_in_the_module_and_in_the_stub():
 
 def test_a_changed_header_changes_the_stub():
     text = HEADER.read_text(encoding="utf-8")
-    changed = text.replace("mcp_select_engine_free(mcp_select_engine *engine)", "mcp_select_engine_free(int32_t engine)")
+    changed = text.replace(
+        "mcp_select_engine_free(mcp_select_engine *engine)", "mcp_select_engine_free(int32_t engine)"
+    )
     assert changed != text
     assert build_ffi.stub(build_ffi.declarations(changed)) != build_ffi.stub(build_ffi.declarations(text))
 

@@ -9,7 +9,7 @@
 | `pydantic_ai` | `MCPToolset` of `pydantic-ai` | `attach(toolset, engine, server="github")` |
 | `google_adk` | `McpToolset` of `google-adk` | `after_tool_callback=select_results(engine, server="github")` |
 
-All of them get results that an SDK has parsed already. Importing a module here imports nothing of the framework unless it
-has to derive from one of its classes. A result that the policy refuses raises `mcp_select.ResultError`, which each
+All of them get results that an SDK has parsed already. Importing a module here imports nothing of the framework
+unless it derives from one of its classes. A result that the policy refuses raises `mcp_select.ResultError`, which each
 framework treats as a failed tool call.
 """

@@ -52,8 +52,8 @@ else:
 class SelectMiddleware(Middleware):  # type: ignore[misc]
     """Middleware of a FastMCP server or proxy: its clients get what `audience` sees.
 
-        proxy = create_proxy(upstream)
-        proxy.add_middleware(SelectMiddleware(engine, server="github"))
+    proxy = create_proxy(upstream)
+    proxy.add_middleware(SelectMiddleware(engine, server="github"))
     """
 
     def __init__(

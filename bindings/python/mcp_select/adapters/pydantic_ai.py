@@ -1,7 +1,8 @@
 """The `pydantic-ai` package: its `MCPToolset`.
 
-Its hook `process_tool_call` is called when pydantic-ai has already chosen between `content` and `structuredContent`. The
-engine is put below it, into the FastMCP client of the toolset, so that it sees the whole result and the hook stays free.
+Its hook `process_tool_call` gets what pydantic-ai has made of a result: it has chosen between `content` and
+`structuredContent` by then. The engine is put below it, into the FastMCP client of the toolset, so that it sees the
+whole result and the hook stays free.
 """
 
 from __future__ import annotations
