@@ -22,6 +22,9 @@ var selectionCount = flag.Int("selections", 100_000, "how many selections TestMe
 // resident is how much memory the process holds, in bytes.
 func resident(t testing.TB) int64 {
 	t.Helper()
+	if raceEnabled {
+		t.Skip("skipped: the race detector keeps memory of its own")
+	}
 	runtime.GC()
 	runtime.GC()
 	debug.FreeOSMemory()
