@@ -218,11 +218,17 @@ impl Engine {
 
     fn swap(&self, policy: Policy) {
         let fresh = Snapshot::new(policy, 0);
-        self.current.rcu(|current| Snapshot {
-            policy: Arc::clone(&fresh.policy),
-            index: Arc::clone(&fresh.index),
-            generation: current.generation + 1,
-            loaded_at: fresh.loaded_at,
+        self.current.rcu(|current| {
+            // Another thread that saw the same change was faster.
+            if current.policy.hash == fresh.policy.hash {
+                return Arc::clone(current);
+            }
+            Arc::new(Snapshot {
+                policy: Arc::clone(&fresh.policy),
+                index: Arc::clone(&fresh.index),
+                generation: current.generation + 1,
+                loaded_at: fresh.loaded_at,
+            })
         });
     }
 

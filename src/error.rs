@@ -209,6 +209,8 @@ impl From<PolicyError> for Error {
             if first.line > 0 {
                 message.push_str(&format!("{}:{}:{}: ", first.file, first.line, first.column));
                 offset = Some(first.span.start);
+            } else if !first.file.is_empty() {
+                message.push_str(&format!("{}: ", first.file));
             }
             message.push_str(&first.message);
             if let Some(help) = &first.help {

@@ -2,8 +2,8 @@
 
 use crate::corpus::{self, CorpusArgs, Recorded};
 use crate::measure::Measurer;
-use crate::replay::{ReportFormat, Sums, table, thousands};
-use crate::style::one_line;
+use crate::replay::{ReportFormat, Sums, table};
+use crate::style::{one_line, thousands};
 use crate::{Done, Stop, input, policy};
 use mcp_select::policy::BUILTINS;
 use mcp_select::{Engine, Request};

@@ -2,7 +2,7 @@
 
 use crate::corpus::{self, CorpusArgs, Recorded};
 use crate::measure::{Measured, Measurer};
-use crate::style::one_line;
+use crate::style::{one_line, thousands};
 use crate::{Done, Stop, policy};
 use clap::ValueEnum;
 use mcp_select::Engine;
@@ -90,18 +90,6 @@ impl Sums {
 }
 
 pub const COLUMNS: [&str; 7] = ["results", "bytes in", "bytes out", "text bytes", "tokens", "lose data", "lose words"];
-
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut spaced = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            spaced.push(',');
-        }
-        spaced.push(digit);
-    }
-    spaced
-}
 
 /// What one worker found out.
 #[derive(Default)]

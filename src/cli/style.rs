@@ -36,17 +36,21 @@ pub fn wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// A number of bytes with its thousands apart.
-pub fn bytes(count: usize) -> String {
-    let digits = count.to_string();
+/// A number with its thousands apart.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
     let mut spaced = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             spaced.push(',');
         }
         spaced.push(digit);
     }
-    format!("{spaced} {}", if count == 1 { "byte" } else { "bytes" })
+    spaced
+}
+
+pub fn bytes(count: usize) -> String {
+    format!("{} {}", thousands(count as u64), if count == 1 { "byte" } else { "bytes" })
 }
 
 /// Text from a server or a policy on one line of a terminal: what steers a terminal is shown as an escape.

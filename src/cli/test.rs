@@ -169,10 +169,10 @@ fn run_tests(
 /// What is not as a test expects.
 fn failures(test: &PolicyTest, engine: &Engine, selection: &mut Selection) -> Vec<String> {
     let mut request = Request::new(&test.server, &test.tool, &test.audience);
-    if let Some(revision) = &test.revision {
-        if let Err(error) = request.set_revision(revision) {
-            return vec![error.to_string()];
-        }
+    if let Some(revision) = &test.revision
+        && let Err(error) = request.set_revision(revision)
+    {
+        return vec![error.to_string()];
     }
     let bytes = test.result.as_bytes();
     if let Err(error) = engine.select(&request, bytes, selection) {

@@ -153,6 +153,7 @@ impl Selection {
         self.plan.clear();
         self.decided = Decided::default();
         self.known = Known::default();
+        self.scan.outcome = Outcome::Selected;
         self.status = None;
         self.bytes_in = 0;
         self.is_error = false;
