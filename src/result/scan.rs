@@ -4,11 +4,12 @@
 //! judges nothing: what may be seen, and what it means, is for `table` and `select`.
 
 use super::json::{
-    Fault, Malformed, Members, NameSet, Seen, Span, elements, members, name_is, skip_space, string_inside,
+    Fault, Malformed, Members, NameSet, Seen, Span, decoded, elements, members, name_is, skip_space, string_inside,
     validate_name, validate_noting_names, validate_value,
 };
 use super::refusal::{Refusal, Wrong};
 use crate::policy::rule::Kind;
+use std::collections::HashSet;
 
 /// What kind of object the bytes are. The host says it; it is never guessed from bytes that a server wrote (C-120).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -484,7 +485,9 @@ impl Reader<'_> {
             parts.set(part, Span::new(at, end), reader.bytes);
             Ok(end)
         })?;
-        Ok((parts.block(self.bytes, Span::new(start, end)), end))
+        let span = Span::new(start, end);
+        parts.look_for_repeats(self.bytes, span, repeated);
+        Ok((parts.block(self.bytes, span), end))
     }
 
     fn resource(&mut self, parts: &mut Parts, start: usize, repeated: &mut u32) -> Result<usize, Malformed> {
@@ -496,6 +499,7 @@ impl Reader<'_> {
             inner.set(part, Span::new(at, end), reader.bytes);
             Ok(end)
         })?;
+        inner.look_for_repeats(self.bytes, Span::new(start, end), repeated);
         parts.resource = Some(Resource {
             text: inner.text,
             blob: inner.blob,
@@ -554,6 +558,8 @@ fn part_of(name: &[u8]) -> Part {
 #[derive(Default)]
 struct Parts {
     met: u16,
+    /// Several members without a meaning.
+    has_others: bool,
     type_: Span,
     text: Span,
     data: Span,
@@ -596,11 +602,28 @@ const fn parts(parts: &[Part]) -> u16 {
 impl Parts {
     fn meet(&mut self, part: Part, repeated: &mut u32) {
         let bit = parts(&[part]);
-        if part != Part::Other && self.met & bit != 0 {
+        if part == Part::Other {
+            self.has_others |= self.met & bit != 0;
+        } else if self.met & bit != 0 {
             *repeated += 1;
             self.traits.add(Traits::REPEATED);
         }
         self.met |= bit;
+    }
+
+    /// Looks for repeats among the members without a meaning, when there are several.
+    fn look_for_repeats(&mut self, bytes: &[u8], object: Span, repeated: &mut u32) {
+        if !self.has_others {
+            return;
+        }
+        let mut met: HashSet<String> = HashSet::new();
+        for (name, _) in members(bytes, object) {
+            let is_other = with_escapes_undone(name.of(bytes), part_of) == Part::Other;
+            if is_other && !met.insert(decoded(name.of(bytes)).collect()) {
+                *repeated += 1;
+                self.traits.add(Traits::REPEATED);
+            }
+        }
     }
 
     #[inline(always)]
@@ -879,6 +902,10 @@ mod tests {
         let found = scan(text);
         assert!(found.blocks.is_empty());
         assert!(!found.failed(text.as_bytes()));
+        assert_eq!(found.remarks.repeated, 2);
+        let block = r#"{"type":"text","x":1,"text":"a","y":2,"\u0078":3}"#;
+        let found = scan(&format!(r#"{{"content":[{block},{{"type":"a","resource":{{"x":1,"y":2,"y":3}}}}]}}"#));
+        assert!(found.blocks.iter().all(|block| block.traits.has(Traits::REPEATED)));
         assert_eq!(found.remarks.repeated, 2);
     }
 
