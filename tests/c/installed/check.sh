@@ -14,6 +14,19 @@ works() {
   [ "$(printf '%s' "$input" | "$@" sep-2200)" = "$expected" ] || { echo "$*: wrong output" >&2; exit 1; }
 }
 
+# The loop of a runtime: a summary whose data is added, a block for the person only, and a result that is none.
+loops() {
+  printf 'version = 1\nextends = "lossless"\n' >"$work/policy.toml"
+  printf 'shop\tlist\t%s\n' \
+    '{"content":[{"type":"text","text":"2 found"}],"structuredContent":{"names":["Aster","Bruno"]}}' \
+    '{"content":[{"type":"text","text":"for you","annotations":{"audience":["user"]}},{"type":"text","text":"for all"}]}' \
+    '{"content":7}' >"$work/calls"
+  printf '%s\n' 'model: 2 found' '{"names":["Aster","Bruno"]}' 'user: 2 found' 'model: for all' 'user: for you' 'for all' \
+    'refused: wrong-shape at byte 11 (from 0), in content: `content` must be an array of blocks' >"$work/expected"
+  "$@" "$work/policy.toml" <"$work/calls" >"$work/said"
+  cmp "$work/said" "$work/expected" || { cat "$work/said" >&2; exit 1; }
+}
+
 [ "$(readlink "$root/lib/libmcp_select.so")" = libmcp_select.so.1 ]
 [ -f "$root/lib/libmcp_select.so.1" ]
 
@@ -25,6 +38,10 @@ if command -v pkg-config >/dev/null; then
   # shellcheck disable=SC2046,SC2086 # flags are words
   "${CC:-cc}" "$examples/c/select.c" -o "$work/pkg" $(pkg-config $moved --cflags --libs mcp_select) -Wl,-rpath,"$root/lib"
   works "$work/pkg"
+  # shellcheck disable=SC2046,SC2086
+  "${CXX:-c++}" -std=c++17 "$examples/cpp/runtime.cpp" -o "$work/pkg-runtime" \
+    $(pkg-config $moved --cflags --libs mcp_select) -Wl,-rpath,"$root/lib"
+  loops "$work/pkg-runtime"
 else
   echo "SKIPPED: pkg-config is not installed"
 fi
@@ -36,6 +53,7 @@ if command -v cmake >/dev/null; then
   for kind in shared static; do
     works "$work/cmake/c-$kind"
     works "$work/cmake/cpp-$kind"
+    loops "$work/cmake/runtime-$kind"
   done
   # A version that it is not.
   for wanted in "$((major + 1)).0" "$major.$((minor + 1))"; do
