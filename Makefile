@@ -7,7 +7,7 @@ CC    ?= cc
 CXX   ?= c++
 PREFIX ?= /usr/local
 
-.PHONY: test rust-test lint help
+.PHONY: test rust-test lint bench help
 .DEFAULT_GOAL := help
 
 help:
@@ -18,13 +18,18 @@ help:
 	@echo "make go-test       the Go module;        make go: place its library"
 	@echo "make header        write include/mcp_select.h anew"
 	@echo "make bench         measure;              make fuzz-smoke: a million inputs"
-	@echo "make install       library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
+	@echo "make install       command line, library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
+	@echo "make dist          wheel, Go module and C library for a release"
 
 test: rust-test c-test python-test go-test
 	@echo "make test: all passed"
 
 rust-test: lint
 	$(CARGO) test --quiet
+
+# Beside the same decision by hand; compare figures of one run only.
+bench:
+	$(CARGO) bench --bench select
 
 lint:
 	$(CARGO) fmt --check
