@@ -109,30 +109,11 @@ pub fn fault(result: &Tree, sampling: bool, keeps_unknown: bool) -> Option<Strin
     })
 }
 
-/// Members that mean something in a block or in the resource inside it.
-const KNOWN: &[&str] = &[
-    "type",
-    "text",
-    "data",
-    "blob",
-    "mimeType",
-    "uri",
-    "name",
-    "title",
-    "description",
-    "size",
-    "icons",
-    "annotations",
-    "_meta",
-    "resource",
-];
-
 /// What is wrong with a block that was kept: repeated members, nulls.
 fn block_fault(block: &Tree) -> Option<String> {
     for of in [Some(block), block.get("resource")].into_iter().flatten() {
         let names: Vec<&str> = of.members().iter().map(|(name, _)| &**name).collect();
-        let repeated = (1..names.len()).find(|&at| KNOWN.contains(&names[at]) && names[..at].contains(&names[at]));
-        if let Some(at) = repeated {
+        if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
             return Some(format!("`{}` stands twice", names[at]));
         }
         let optional = ["annotations", "_meta", "mimeType", "title", "description", "size", "icons", "text", "blob"];
