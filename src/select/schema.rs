@@ -100,7 +100,7 @@ impl Ask<'_, '_> {
     /// Whether there is anything to check: else the setting is not even looked up.
     fn has_schema(&self) -> bool {
         let declared = self.facts.definition.is_some_and(|definition| definition.output_schema.is_some());
-        cfg!(feature = "schema") && declared && !self.facts.scan.failed(self.facts.bytes)
+        declared && !self.facts.scan.failed(self.facts.bytes)
     }
 }
 
