@@ -5,10 +5,11 @@
 //! the decision table; nothing here knows a result.
 //!
 //! `load` finds the files and brings them together, `read` decodes one file, `rule` and `pattern` say what the
-//! parts are, `words` prints them as policies write them.
+//! parts are, `words` prints them as policies write them, `lint` finds what loads and is probably not what was meant.
 
 mod builtin;
 mod diagnostic;
+pub mod lint;
 mod load;
 pub mod pattern;
 mod read;
@@ -19,7 +20,7 @@ mod title;
 mod words;
 
 pub use builtin::{BUILTINS, builtin};
-pub use diagnostic::{Also, Diagnostic, Level};
+pub use diagnostic::{Also, Diagnostic, Fix, Level};
 pub use load::{BuiltinsOnly, FileSystem, Resolve, Resolved, Unresolved, load_builtin, load_bytes, load_file};
 pub use read::template_size;
 pub use source::SourceFile;

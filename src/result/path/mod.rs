@@ -12,6 +12,7 @@ mod parse;
 mod project;
 mod query;
 mod regexp;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -20,6 +21,7 @@ mod walk;
 use super::json::{self, Span};
 use query::{Segment, Selector};
 use std::fmt;
+pub use shape::{Plant, Root, Step};
 use tree::{ROOT, Tree};
 use walk::{OverBudget, Walk};
 
