@@ -66,13 +66,23 @@ impl Number {
     }
 
     /// Without text the ratio is infinite.
-    fn domain(self) -> (Cut, Cut) {
-        let most = match self {
-            Number::Coverage => 1.0,
-            Number::Revision => 99_999_999.0,
-            _ => f64::INFINITY,
-        };
-        (Cut(0.0, false), Cut(most, true))
+    fn domain(self) -> &'static [(Cut, Cut); 1] {
+        const fn up_to(most: f64) -> [(Cut, Cut); 1] {
+            [(Cut(0.0, false), Cut(most, true))]
+        }
+        const SHARE: [(Cut, Cut); 1] = up_to(1.0);
+        const DATE: [(Cut, Cut); 1] = up_to(99_999_999.0);
+        const ANY: [(Cut, Cut); 1] = up_to(f64::INFINITY);
+        match self {
+            Number::Coverage => &SHARE,
+            Number::Revision => &DATE,
+            _ => &ANY,
+        }
+    }
+
+    fn bounds(self) -> (Cut, Cut) {
+        let [bounds] = self.domain();
+        *bounds
     }
 
     fn can_be_unknown(self) -> bool {
@@ -85,8 +95,8 @@ impl Numbers {
         Numbers { spans: None, unknown: number.can_be_unknown() }
     }
 
-    fn spans(&self, number: Number) -> Vec<(Cut, Cut)> {
-        self.spans.clone().unwrap_or_else(|| vec![number.domain()])
+    fn spans(&self, number: Number) -> &[(Cut, Cut)] {
+        self.spans.as_deref().unwrap_or(number.domain())
     }
 
     fn is_empty(&self) -> bool {
@@ -98,7 +108,8 @@ impl Numbers {
     }
 
     fn can_be(&self, number: Number, low: f64, high: f64) -> bool {
-        !meet(&self.spans(number), &[(Cut(low, false), Cut(high, true))]).is_empty()
+        let (low, high) = (Cut(low, false), Cut(high, true));
+        self.spans(number).iter().any(|(start, end)| *start < high && low < *end)
     }
 
     /// The least and the greatest number; `None` when it can only be unknown.
@@ -112,12 +123,12 @@ impl Numbers {
     /// Keeps what is in `spans`; whether that changed anything.
     fn keep(&mut self, number: Number, spans: &[(Cut, Cut)]) -> bool {
         let before = self.spans(number);
-        let kept = meet(&before, spans);
-        let changed = kept != before;
-        if changed {
-            self.spans = Some(kept);
+        let is_within = |(low, high): &(Cut, Cut)| spans.iter().any(|(start, end)| start <= low && high <= end);
+        if before.iter().all(is_within) {
+            return false;
         }
-        changed
+        self.spans = Some(meet(before, spans));
+        true
     }
 
     fn keep_within(&mut self, number: Number, low: f64, high: f64) -> bool {
@@ -156,7 +167,7 @@ impl Numbers {
 
 /// The ranges of a condition as spans, in order and apart.
 fn spans_of(number: Number, ranges: impl Iterator<Item = Range<f64>>) -> Vec<(Cut, Cut)> {
-    let (least, most) = number.domain();
+    let (least, most) = number.bounds();
     let mut spans: Vec<(Cut, Cut)> = ranges
         .map(|range| {
             let low = range.low.map_or(least, |(low, closed)| Cut(low, !closed));
@@ -203,7 +214,7 @@ fn meet(one: &[(Cut, Cut)], other: &[(Cut, Cut)]) -> Vec<(Cut, Cut)> {
 }
 
 fn complement(number: Number, spans: &[(Cut, Cut)]) -> Vec<(Cut, Cut)> {
-    let (mut low, most) = number.domain();
+    let (mut low, most) = number.bounds();
     let mut left = Vec::new();
     for &(start, end) in spans {
         if low < start {
@@ -289,9 +300,63 @@ const UNKNOWN: u8 = 4;
 
 const PRESENT: u8 = StructuredStates::PRESENT.0;
 
-/// Kinds of blocks that carry text.
-const TEXTS: usize = 1 << Kind::Text as usize | 1 << Kind::ResourceText as usize;
+/// Sets of kinds, one bit for each of the 256 sets.
+type KindSets = [u64; 4];
+
 const TEXT: usize = 1 << Kind::Text as usize;
+
+/// The set of no kinds, and that of texts alone.
+const NO_KINDS: KindSets = [1, 0, 0, 0];
+const TEXT_ALONE: KindSets = [1 << TEXT, 0, 0, 0];
+/// Sets with texts, and with kinds that carry text.
+const WITH_TEXT: KindSets = sets_with(TEXT);
+const WITH_TEXTS: KindSets = sets_with(TEXT | 1 << Kind::ResourceText as usize);
+/// Sets of so many kinds.
+const OF_SIZE: [KindSets; 9] = {
+    let mut sizes = [[0; 4]; 9];
+    let mut set = 0;
+    while set < 256usize {
+        sizes[set.count_ones() as usize][set / 64] |= 1 << (set % 64);
+        set += 1;
+    }
+    sizes
+};
+
+/// The sets that have one of these kinds.
+const fn sets_with(kinds: usize) -> KindSets {
+    let mut sets = [0; 4];
+    let mut set = 0;
+    while set < 256 {
+        if set & kinds != 0 {
+            sets[set / 64] |= 1 << (set % 64);
+        }
+        set += 1;
+    }
+    sets
+}
+
+/// The same for every set of kinds, worked out beforehand.
+static SETS_WITH: [KindSets; 256] = {
+    let mut all = [[0; 4]; 256];
+    let mut kinds = 0;
+    while kinds < 256 {
+        all[kinds] = sets_with(kinds);
+        kinds += 1;
+    }
+    all
+};
+
+fn with_one_of(kinds: u8) -> KindSets {
+    SETS_WITH.get(usize::from(kinds)).copied().unwrap_or_default()
+}
+
+fn not(sets: KindSets) -> KindSets {
+    sets.map(|word| !word)
+}
+
+fn any(one: KindSets, other: KindSets) -> bool {
+    one.iter().zip(other).any(|(one, other)| one & other != 0)
+}
 
 /// Of `app`: no user interface, one, one that the model does not see.
 const APP_NONE: u8 = 1;
@@ -303,6 +368,24 @@ const BLOCK: usize = 1;
 const JOINED: usize = 2;
 const WRAPPED: usize = 4;
 
+/// States in which one of these ways mirrors, by either rule.
+const fn mirrors_by(ways: usize) -> u64 {
+    let mut states = 0;
+    let mut state = 0;
+    while state < 64 {
+        if (state | state >> 3) & ways != 0 {
+            states |= 1 << state;
+        }
+        state += 1;
+    }
+    states
+}
+
+const BY_BLOCK_OR_JOINED: u64 = mirrors_by(BLOCK | JOINED);
+const BY_JOINED: u64 = mirrors_by(JOINED);
+const BY_WRAPPED: u64 = mirrors_by(WRAPPED);
+const BY_BLOCK: u64 = mirrors_by(BLOCK);
+
 /// A set of routes and results.
 #[derive(Clone, Debug)]
 pub struct Cell<'p> {
@@ -312,7 +395,7 @@ pub struct Cell<'p> {
     pub(super) content: u8,
     pub(super) structured: u8,
     /// The sets of kinds that the visible blocks can have between them, one bit for each of the 256.
-    pub(super) kinds: [u64; 4],
+    kinds: KindSets,
     pub(super) text_json: u8,
     /// One bit for each of the 64 states; see [`BLOCK`].
     mirror: u64,
@@ -489,10 +572,12 @@ impl<'p> Cell<'p> {
             Condition::Content(states) => self.content &= side(states.0),
             Condition::Structured(states) => self.structured &= side(states.0),
             Condition::Has(kinds) => {
-                self.keep_kinds(|set| (set & usize::from(kinds.0) != 0) == truth);
+                let sets = with_one_of(kinds.0);
+                self.keep_kinds(if truth { sets } else { not(sets) });
             }
             Condition::Only(kinds) => {
-                self.keep_kinds(|set| (set & !usize::from(kinds.0) == 0) == truth);
+                let sets = with_one_of(!kinds.0);
+                self.keep_kinds(if truth { not(sets) } else { sets });
             }
             Condition::Measure(measure, ranges) => {
                 let number = Number::of(*measure);
@@ -523,36 +608,26 @@ impl<'p> Cell<'p> {
     fn assume_mirror(&mut self, mirror: &Mirror, truth: bool) {
         let ways = usize::from(mirror.block) * BLOCK + usize::from(mirror.joined) * JOINED + usize::from(mirror.wrapped) * WRAPPED;
         let found = |state: usize| if mirror.canonical { state >> 3 } else { state & 7 };
-        self.keep_mirrors(|state| ((found(state) & ways != 0) == mirror.expected) == truth);
+        let holds = |state: &usize| ((found(*state) & ways != 0) == mirror.expected) == truth;
+        self.keep_mirrors((0..64).filter(holds).fold(0, |states, state| states | 1 << state));
         if truth {
             self.mirror_unknown = false;
         }
     }
 
-    fn keep_kinds(&mut self, keep: impl Fn(usize) -> bool) -> bool {
+    fn keep_kinds(&mut self, sets: KindSets) -> bool {
         let mut changed = false;
-        for (index, word) in self.kinds.iter_mut().enumerate() {
-            let mut left = *word;
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left - 1;
-                if !keep(index * 64 + bit as usize) {
-                    *word &= !(1 << bit);
-                    changed = true;
-                }
-            }
+        for (word, kept) in self.kinds.iter_mut().zip(sets) {
+            changed |= *word & !kept != 0;
+            *word &= kept;
         }
         changed
     }
 
-    fn keep_mirrors(&mut self, keep: impl Fn(usize) -> bool) -> bool {
-        let before = self.mirror;
-        for state in 0..64 {
-            if self.mirror & 1 << state != 0 && !keep(state) {
-                self.mirror &= !(1 << state);
-            }
-        }
-        self.mirror != before
+    fn keep_mirrors(&mut self, states: u64) -> bool {
+        let changed = self.mirror & !states != 0;
+        self.mirror &= states;
+        changed
     }
 
     /// The sets of kinds that are possible.
@@ -562,16 +637,14 @@ impl<'p> Cell<'p> {
         })
     }
 
-    fn every_kind_set(&self, holds: impl Fn(usize) -> bool) -> bool {
-        self.kind_sets().all(holds)
+    /// Whether the kinds can only be one of these sets.
+    fn kinds_within(&self, sets: KindSets) -> bool {
+        !any(self.kinds, not(sets))
     }
 
-    fn has_kind_set(&self, set: usize) -> bool {
-        self.kinds.get(set / 64).is_some_and(|word| word & 1 << (set % 64) != 0)
-    }
-
-    fn every_mirror(&self, holds: impl Fn(usize) -> bool) -> bool {
-        !self.mirror_unknown && (0..64).filter(|state| self.mirror & 1 << state != 0).all(holds)
+    /// Whether something mirrors for certain, in one of these states.
+    fn mirrors_within(&self, states: u64) -> bool {
+        !self.mirror_unknown && self.mirror & !states == 0
     }
 
     // ---- dependencies between facts ---------------------------------------------------------------------
@@ -704,21 +777,21 @@ impl<'p> Cell<'p> {
         let none = ContentState::Missing as u8 | ContentState::Empty as u8;
         let some = ContentState::Blank as u8 | ContentState::Visible as u8;
         if self.content & none == 0 {
-            changed |= self.keep_kinds(|set| set != 0);
+            changed |= self.keep_kinds(not(NO_KINDS));
         }
         if self.content & some == 0 {
-            changed |= self.keep_kinds(|set| set == 0);
+            changed |= self.keep_kinds(NO_KINDS);
         }
         if self.content == ContentState::Blank as u8 {
-            changed |= self.keep_kinds(|set| set == TEXT);
+            changed |= self.keep_kinds(TEXT_ALONE);
         }
-        if !self.has_kind_set(0) {
+        if !any(self.kinds, NO_KINDS) {
             changed |= narrow(&mut self.content, some);
         }
-        if !self.has_kind_set(TEXT) {
+        if !any(self.kinds, TEXT_ALONE) {
             changed |= narrow(&mut self.content, !(ContentState::Blank as u8));
         }
-        if self.every_kind_set(|set| set == 0) {
+        if self.kinds_within(NO_KINDS) {
             changed |= narrow(&mut self.content, none);
         }
         // A result without `content` has a structured value, null or not (C-11).
@@ -728,44 +801,48 @@ impl<'p> Cell<'p> {
         if self.structured == StructuredState::Absent as u8 {
             changed |= narrow(&mut self.content, !(ContentState::Missing as u8));
         }
+        // There are as many blocks as kinds, or more.
         let number = Number::Blocks;
-        let blocks = self.number(number).clone();
-        changed |= self.keep_kinds(|set| match set {
-            0 => blocks.can_be(number, 0.0, 0.0),
-            set => blocks.can_be(number, f64::from(set.count_ones()), f64::INFINITY),
-        });
-        let least = self.kind_sets().map(usize::count_ones).min().unwrap_or_default();
-        let most = if self.every_kind_set(|set| set == 0) { 0.0 } else { f64::INFINITY };
-        changed | self.number_mut(number).keep_within(number, f64::from(least), most)
+        let mut least = None;
+        for (size, sets) in (0u8..).zip(OF_SIZE) {
+            let most = if size == 0 { 0.0 } else { f64::INFINITY };
+            if !self.number(number).can_be(number, f64::from(size), most) {
+                changed |= self.keep_kinds(not(sets));
+            } else if least.is_none() && any(self.kinds, sets) {
+                least = Some(f64::from(size));
+            }
+        }
+        let most = if self.kinds_within(NO_KINDS) { 0.0 } else { f64::INFINITY };
+        changed | self.number_mut(number).keep_within(number, least.unwrap_or_default(), most)
     }
 
     /// How much text there is, and whether it is JSON.
     fn tighten_text(&mut self) -> bool {
         let mut changed = false;
         let number = Number::TextBytes;
-        if self.every_kind_set(|set| set & TEXTS == 0) {
+        if self.kinds_within(not(WITH_TEXTS)) {
             changed |= self.number_mut(number).keep_within(number, 0.0, 0.0);
         }
         if !self.number(number).can_be(number, 0.0, 0.0) {
-            changed |= self.keep_kinds(|set| set & TEXTS != 0);
+            changed |= self.keep_kinds(WITH_TEXTS);
         }
         let visible = ContentState::Visible as u8;
         if !self.number(number).can_be(number, 1.0, f64::INFINITY) && self.content & ContentState::Blank as u8 == 0 {
             // Texts alone that show something are not empty.
-            changed |= self.keep_kinds(|set| set != TEXT);
+            changed |= self.keep_kinds(not(TEXT_ALONE));
         }
-        if self.content == visible && self.every_kind_set(|set| set == TEXT) {
+        if self.content == visible && self.kinds_within(TEXT_ALONE) {
             changed |= self.number_mut(number).keep_within(number, 1.0, f64::INFINITY);
         }
         if self.text_json == YES {
-            changed |= self.keep_kinds(|set| set & TEXT != 0);
+            changed |= self.keep_kinds(WITH_TEXT);
             changed |= narrow(&mut self.content, visible);
             changed |= self.number_mut(number).keep_within(number, 2.0, f64::INFINITY);
-            if self.every_kind_set(|set| set == TEXT) {
+            if self.kinds_within(TEXT_ALONE) {
                 changed |= self.number_mut(Number::Blocks).keep_within(Number::Blocks, 1.0, 1.0);
             }
         }
-        if self.every_kind_set(|set| set & TEXT == 0)
+        if self.kinds_within(not(WITH_TEXT))
             || self.content & visible == 0
             || !self.number(number).can_be(number, 2.0, f64::INFINITY)
         {
@@ -776,35 +853,34 @@ impl<'p> Cell<'p> {
 
     /// Which ways can mirror the structured value at all.
     fn tighten_mirror(&mut self) -> bool {
+        if self.mirror == 0 {
+            return false;
+        }
         let mut changed = false;
-        let either = |state: usize| state & 7 | state >> 3;
-        if self.every_kind_set(|set| set == 0) {
-            changed |= self.keep_mirrors(|state| state == 0);
+        if self.kinds_within(NO_KINDS) {
+            changed |= self.keep_mirrors(1);
         }
         let number = Number::TextBytes;
-        if self.every_kind_set(|set| set & TEXTS == 0) || !self.number(number).can_be(number, 1.0, f64::INFINITY) {
-            changed |= self.keep_mirrors(|state| either(state) & (BLOCK | JOINED) == 0);
+        if self.kinds_within(not(WITH_TEXTS)) || !self.number(number).can_be(number, 1.0, f64::INFINITY) {
+            changed |= self.keep_mirrors(!BY_BLOCK_OR_JOINED);
         }
         if !self.number(Number::Blocks).can_be(Number::Blocks, 2.0, f64::INFINITY) {
-            changed |= self.keep_mirrors(|state| either(state) & JOINED == 0);
+            changed |= self.keep_mirrors(!BY_JOINED);
         }
         if self.structured & StructuredState::Object as u8 == 0 {
-            changed |= self.keep_mirrors(|state| either(state) & WRAPPED == 0);
+            changed |= self.keep_mirrors(!BY_WRAPPED);
         }
-        if self.mirror == 0 {
-            return changed;
+        if self.mirrors_within(!1) {
+            changed |= self.keep_kinds(not(NO_KINDS));
         }
-        if self.every_mirror(|state| state != 0) {
-            changed |= self.keep_kinds(|set| set != 0);
-        }
-        if self.every_mirror(|state| either(state) & (BLOCK | JOINED) != 0) {
-            changed |= self.keep_kinds(|set| set & TEXTS != 0);
+        if self.mirrors_within(BY_BLOCK_OR_JOINED) {
+            changed |= self.keep_kinds(WITH_TEXTS);
             changed |= self.number_mut(number).keep_within(number, 1.0, f64::INFINITY);
         }
-        if self.every_mirror(|state| either(state) == JOINED) {
+        if self.mirrors_within(BY_JOINED & !BY_BLOCK & !BY_WRAPPED) {
             changed |= self.number_mut(Number::Blocks).keep_within(Number::Blocks, 2.0, f64::INFINITY);
         }
-        if self.every_mirror(|state| either(state) == WRAPPED) {
+        if self.mirrors_within(BY_WRAPPED & !BY_BLOCK_OR_JOINED) {
             changed |= narrow(&mut self.structured, StructuredState::Object as u8);
         }
         changed

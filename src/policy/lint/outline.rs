@@ -78,7 +78,14 @@ impl<'t> Outline<'t> {
 
     /// The bytes of a key of a rule, by its path: `order`, `blocks.image`, `when.coverage`.
     pub fn key(&self, place: Place, path: &str) -> Option<Range<usize>> {
-        self.find(place, path).map(|(key, _)| key)
+        let (key, _) = self.find(place, path)?;
+        // Of dotted keys, all of it: `meta.allow`.
+        let before = self.text.get(..key.start)?;
+        let mut dotted = path.get(..path.rfind('.').map_or(0, |dot| dot + 1)).unwrap_or_default();
+        while !dotted.is_empty() && !before.ends_with(dotted) {
+            dotted = dotted.split_once('.').map_or("", |(_, rest)| rest);
+        }
+        Some(key.start - dotted.len()..key.end)
     }
 
     /// The value of a key.

@@ -15,32 +15,42 @@ const MOST_PAIRS: usize = 200_000;
 
 pub(super) fn look(lints: &mut Lints<'_, '_>) {
     // Sections of different servers by name never meet.
-    let mut groups: BTreeMap<Option<&str>, Vec<(u32, &Rule)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<&str>, Vec<Candidate<'_>>> = BTreeMap::new();
     for (number, rule) in lints.own() {
         let server = rule.server.as_ref().filter(|server| server.is_exact()).map(|server| server.as_str());
         let is_narrowed = !rule.when.is_empty() || rule.server.is_some();
         if is_narrowed && !rule.settings.is_empty() && !lints.dead.contains(&number) {
-            groups.entry(server).or_default().push((number, rule));
+            let parts = parts(rule);
+            groups.entry(server).or_default().push(Candidate { number, rule, cell: Cell::of(&parts), parts });
         }
     }
     let mut pairs = 0;
     for group in groups.into_values() {
         for (index, one) in group.iter().enumerate() {
             for other in group.iter().skip(index + 1) {
-                if one.1.layer != other.1.layer || rank(one.1, other.1).is_ne() {
+                if one.rule.layer != other.rule.layer || rank(one.rule, other.rule).is_ne() {
                     continue;
                 }
                 pairs += 1;
                 if pairs > MOST_PAIRS || lints.is_full(OVERLAP) {
                     return;
                 }
-                pair(lints, *one, *other);
+                pair(lints, one, other);
             }
         }
     }
 }
 
-fn pair(lints: &mut Lints<'_, '_>, (number, rule): (u32, &Rule), (_, other): (u32, &Rule)) {
+/// A rule, and where it holds.
+struct Candidate<'p> {
+    number: u32,
+    rule: &'p Rule,
+    parts: Vec<Part<'p>>,
+    cell: Cell<'p>,
+}
+
+fn pair(lints: &mut Lints<'_, '_>, one: &Candidate<'_>, another: &Candidate<'_>) {
+    let (number, rule, other) = (one.number, one.rule, another.rule);
     let disputed: Vec<Setting> = rule
         .settings
         .iter()
@@ -53,13 +63,11 @@ fn pair(lints: &mut Lints<'_, '_>, (number, rule): (u32, &Rule), (_, other): (u3
         .collect();
     let Some(&first) = disputed.first() else { return };
     let Some(audience) = common_audience(lints, rule, other) else { return };
-    let (own, others) = (parts(rule), parts(other));
-    let cell = Cell::of(&own);
-    let met = cell.with_all(&others);
+    let met = one.cell.with_all(&another.parts);
     // One inside the other is an exception above its rule.
     if met.is_empty()
-        || own.iter().all(|part| Cell::of(&others).implies(*part))
-        || others.iter().all(|part| cell.implies(*part))
+        || one.parts.iter().all(|part| another.cell.implies(*part))
+        || another.parts.iter().all(|part| one.cell.implies(*part))
     {
         return;
     }

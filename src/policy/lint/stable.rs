@@ -80,12 +80,16 @@ fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness,
         if !decides || selection.lane() == Lane::Raw {
             return false;
         }
+        let lane = selection.lane();
         let first = selection.json().unwrap_or_default().to_vec();
         let second = match engine.select(&request, &first, &mut selection) {
             Ok(Status::Changed) => selection.json().unwrap_or_default().to_vec(),
             Ok(_) | Err(_) => return false,
         };
-        if first == second || selection.lane() == Lane::Raw {
+        // An order that shows no text at all shows none the second time: said by `order-without-content`, or meant.
+        let is_text_alone = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Nothing)
+            && selection.lane() == Lane::Nothing;
+        if first == second || selection.lane() == Lane::Raw || is_text_alone {
             return false;
         }
         again = Some([first, second].map(|json| String::from_utf8_lossy(&json).into_owned()));
