@@ -105,6 +105,11 @@ impl Engine {
         }
     }
 
+    /// An engine with a policy that was read already.
+    pub(crate) fn of_policy(policy: Policy) -> Engine {
+        Engine::new(policy, Files::default(), 0)
+    }
+
     /// An engine with the policy in these bytes (TOML, UTF-8). `extends` may name built-ins only.
     ///
     /// # Errors

@@ -274,8 +274,8 @@ proptest! {
                 let is_last = source.get("_meta").and_then(|meta| meta.get(key)).is_some_and(|last| std::ptr::eq(last, value));
                 if hidden || !decided.allows(key) || !is_last {
                     prop_assert_eq!(both(&marks, &seen), Vec::<&String>::new(), "{}\n{}", key, case);
-                } else {
-                    // Written anew, a repeated member inside is there once.
+                } else if decided.value(Setting::Limit) == &Value::Limit(None) {
+                    // Written anew, a repeated member inside is there once; what a limit cuts may be gone.
                     let kept: Marks = marks.intersection(&marks_of(&value.last_of_each())).cloned().collect();
                     prop_assert_eq!(both(&kept, &seen).len(), kept.len(), "{} is gone\n{}", key, case);
                 }
@@ -528,6 +528,9 @@ fn unstable(policy: &str, audience: &str, out: &Out) -> Option<&'static str> {
         ),
         ("sep-3279-preview", "code", Lane::Nothing) if has_note => {
             Some("notes that stand where nothing is usable are texts the second time, which are not for code")
+        }
+        ("fast-agent", _, Lane::Structured) if out.text.is_empty() => {
+            Some("an empty string as value is an empty text the second time, which this host takes for nothing")
         }
         _ => None,
     }

@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod completions;
 mod corpus;
+mod diff;
 mod explain;
 mod init;
 mod input;
@@ -41,6 +42,8 @@ enum Verb {
     Table(table::Args),
     /// Find what is wrong with policies
     Check(check::Args),
+    /// Find where two policies decide differently, with an example for each difference
+    Diff(diff::Args),
     /// Run the [[tests]] of policies
     Test(test::Args),
     /// Run a policy over recorded results: lanes, rules hit, bytes, what was lost
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Verb::Explain(args) => explain::run(&args),
         Verb::Table(args) => table::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::Diff(args) => diff::run(&args),
         Verb::Test(args) => test::run(&args),
         Verb::Replay(args) => replay::run(&args),
         Verb::Compare(args) => compare::run(&args),

@@ -37,6 +37,7 @@ pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], terminal: bool) 
         let level = match diagnostic.level {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
         let message = style::one_line(&diagnostic.message);
         let file = files.iter().find(|file| file.name == diagnostic.file && diagnostic.line > 0);
@@ -52,6 +53,10 @@ pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], terminal: bool) 
                 group = group.element(snippet);
             }
             None => group = group.element(Origin::path(&*diagnostic.file)),
+        }
+        let notes: Vec<String> = diagnostic.notes.iter().map(|note| style::one_line(note)).collect();
+        for note in &notes {
+            group = group.element(Level::NOTE.message(note.as_str()));
         }
         let help = diagnostic.help.as_deref().map(style::one_line);
         if let Some(help) = &help {

@@ -14,6 +14,11 @@ impl Style {
         Style { on: std::io::stdout().is_terminal() && wanted() }
     }
 
+    /// For text that is no terminal's.
+    pub fn plain() -> Style {
+        Style { on: false }
+    }
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -3,7 +3,7 @@
 //! [`Problem`] is what the reader notes down, with spans alone; [`Diagnostic`] is what people see, with lines.
 
 use super::rule::Place;
-use super::source::{Lines, SourceFile, line_around};
+use super::source::{Lines, Position, SourceFile, line_around};
 use std::fmt;
 use std::ops::Range;
 
@@ -12,6 +12,8 @@ use std::ops::Range;
 pub enum Level {
     Error,
     Warning,
+    /// Worth knowing; nothing need be done.
+    Note,
 }
 
 impl Level {
@@ -19,6 +21,7 @@ impl Level {
         match self {
             Level::Error => "error",
             Level::Warning => "warning",
+            Level::Note => "note",
         }
     }
 }
@@ -43,6 +46,10 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Another place that has to do with it.
     pub also: Option<Also>,
+    /// More that is known, one line each.
+    pub notes: Vec<String>,
+    /// How to mend the file, where that is safe.
+    pub fix: Option<Fix>,
     /// The line it speaks of, made safe for a terminal, and where in it the carets start and how many there are.
     excerpt: Option<(Box<str>, usize, usize)>,
 }
@@ -55,6 +62,15 @@ pub struct Also {
     pub column: u32,
     /// What stands there.
     pub label: String,
+}
+
+/// A change of the text that mends it and alters nothing else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// The bytes that go.
+    pub span: Range<usize>,
+    /// What stands there instead.
+    pub text: String,
 }
 
 impl fmt::Display for Diagnostic {
@@ -72,6 +88,9 @@ impl fmt::Display for Diagnostic {
         }
         if let Some(also) = &self.also {
             write!(f, "\n{gutter} = note: {} {}:{}:{}", also.label, self.file, also.line, also.column)?;
+        }
+        for note in &self.notes {
+            write!(f, "\n{gutter} = note: {note}")?;
         }
         if let Some(help) = &self.help {
             write!(f, "\n{gutter} = help: {help}")?;
@@ -104,7 +123,34 @@ impl Diagnostic {
             column: place.column,
             help: None,
             also: None,
+            notes: Vec::new(),
+            fix: None,
             excerpt: Some(excerpt(text, &span)),
+            span,
+        }
+    }
+
+    /// About these bytes of a file, for what is found after the policy was read.
+    pub(crate) fn of_span(
+        code: &'static str,
+        level: Level,
+        message: String,
+        source: &SourceFile,
+        span: Range<usize>,
+    ) -> Diagnostic {
+        let Position { line, column } = Lines::new(&source.text).position(&source.text, span.start);
+        Diagnostic {
+            code,
+            level,
+            message,
+            file: source.name.clone(),
+            line,
+            column,
+            help: None,
+            also: None,
+            notes: Vec::new(),
+            fix: None,
+            excerpt: Some(excerpt(&source.text, &span)),
             span,
         }
     }
@@ -121,6 +167,8 @@ impl Diagnostic {
             column: 0,
             help,
             also: None,
+            notes: Vec::new(),
+            fix: None,
             excerpt: None,
         }
     }
@@ -155,6 +203,8 @@ impl Problem {
             column: position.column,
             help: self.help,
             also,
+            notes: Vec::new(),
+            fix: None,
         }
     }
 }

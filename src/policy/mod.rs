@@ -5,11 +5,13 @@
 //! the decision table; nothing here knows a result.
 //!
 //! `load` finds the files and brings them together, `read` decodes one file, `rule` and `pattern` say what the
-//! parts are, `words` prints them as policies write them, `json_schema` tells editors and readers what there is.
+//! parts are, `words` prints them as policies write them, `json_schema` tells editors and readers what there is, `lint`
+//! finds what loads and is probably not what was meant.
 
 mod builtin;
 mod diagnostic;
 pub mod json_schema;
+pub mod lint;
 mod load;
 pub mod pattern;
 mod read;
@@ -20,7 +22,7 @@ mod title;
 mod words;
 
 pub use builtin::{BUILTINS, builtin};
-pub use diagnostic::{Also, Diagnostic, Level};
+pub use diagnostic::{Also, Diagnostic, Fix, Level};
 pub use load::{BuiltinsOnly, FileSystem, Resolve, Resolved, Unresolved, load_builtin, load_bytes, load_file};
 pub use read::template_size;
 pub use source::SourceFile;

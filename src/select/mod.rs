@@ -12,6 +12,7 @@ pub mod limit;
 mod meta;
 mod note;
 mod plan;
+pub(crate) mod probe;
 mod record;
 mod refine;
 pub mod sanitize;

@@ -3,9 +3,16 @@
 //! [`Index`] finds the rules that may speak for a route; [`Table::specialise`] folds the route's own conditions away
 //! and leaves rows of predicates over facts; [`Decider`] looks at a result's facts, as few as it can, and finds for each
 //! setting the first row that holds and sets it. What the settings mean is for `select`.
+//!
+//! Without a route or a result, for people who look after policies: [`columns`] puts the rules in their order of
+//! precedence, [`analyse`] tells what they leave for each other, [`witness`] builds examples, [`diff`] compares two policies.
 
+pub mod analyse;
+pub mod columns;
+pub mod diff;
 pub mod print;
 pub mod route;
+pub mod witness;
 
 use crate::policy::rule::{Condition, Layer, Rule, Setting, Value};
 use hashbrown::HashTable;
@@ -77,17 +84,8 @@ impl Index {
                 fits.then_some((number, distance, rule))
             })
             .collect();
-        let name = |one: &Option<crate::policy::pattern::Pattern>, other: &Option<_>| match (one, other) {
-            (Some(one), Some(other)) => one.compare(other),
-            _ => std::cmp::Ordering::Equal,
-        };
         found.sort_by(|(number, distance, rule), (number2, distance2, rule2)| {
-            rule.layer
-                .cmp(&rule2.layer)
-                .then_with(|| name(&rule.server, &rule2.server))
-                .then_with(|| name(&rule.tool, &rule2.tool))
-                .then(distance.cmp(distance2))
-                .then(number.cmp(number2))
+            rank(rule, rule2).then(distance.cmp(distance2)).then(number.cmp(number2))
         });
         found.into_iter().map(|(number, _, rule)| (number, rule)).collect()
     }
@@ -97,8 +95,18 @@ fn server_of(rules: &[Rule], number: u32) -> &str {
     rules.get(number as usize).and_then(|rule| rule.server.as_ref()).map_or("", |server| server.as_str())
 }
 
+/// By layer, then the better name of the server, then of the tool (design 4.1); `Less` is the stronger one.
+pub(crate) fn rank(rule: &Rule, other: &Rule) -> std::cmp::Ordering {
+    let name = |one: &Option<crate::policy::pattern::Pattern>, other: &Option<_>| match (one, other) {
+        (Some(one), Some(other)) => one.compare(other),
+        _ => std::cmp::Ordering::Equal,
+    };
+    let layer = rule.layer.cmp(&other.layer);
+    layer.then_with(|| name(&rule.server, &other.server)).then_with(|| name(&rule.tool, &other.tool))
+}
+
 /// How far down the chain of `like` the rule speaks; `None`: not of this audience. Only `[audience.*]` is inherited.
-fn distance(rule: &Rule, chain: &[Box<str>]) -> Option<usize> {
+pub(crate) fn distance(rule: &Rule, chain: &[Box<str>]) -> Option<usize> {
     use crate::policy::rule::Audiences;
     match &rule.audiences {
         Audiences::All => Some(0),
@@ -273,7 +281,7 @@ impl Table {
 }
 
 /// Whether a cell that wins still lets those below it speak: `meta.deny` collects, `"inherit"` asks the next one.
-fn goes_on(setting: Setting, value: &Value) -> bool {
+pub(crate) fn goes_on(setting: Setting, value: &Value) -> bool {
     use crate::policy::pattern::MetaPattern;
     match (setting, value) {
         (Setting::MetaDeny, _) => true,

@@ -12,6 +12,7 @@ mod parse;
 mod project;
 mod query;
 mod regexp;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -19,6 +20,7 @@ mod walk;
 
 use super::json::{self, Span};
 use query::{Segment, Selector};
+pub use shape::{Plant, Root, Step};
 use std::fmt;
 use tree::{ROOT, Tree};
 use walk::{OverBudget, Walk};

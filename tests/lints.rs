@@ -1,0 +1,281 @@
+//! Lints: a folder of policies with planted faults, where each is found and nothing else; the pages of `docs/lints/`; the
+//! built-ins, where nothing is found; large policies.
+
+use mcp_select::policy::lint::{LINTS, find, lint, lint_broken};
+use mcp_select::policy::{BUILTINS, BuiltinsOnly, Diagnostic, load_builtin, load_bytes, load_file};
+use mcp_select::table::diff::differences;
+use std::path::Path;
+use std::time::Instant;
+
+/// All that `check` finds.
+fn check(name: &str, text: &str) -> Vec<Diagnostic> {
+    match load_bytes(name, text.as_bytes(), &BuiltinsOnly) {
+        Ok(policy) => {
+            let mut found = policy.warnings.clone();
+            found.extend(lint(&policy));
+            found
+        }
+        Err(error) => lint_broken(&error),
+    }
+}
+
+fn places(found: &[Diagnostic]) -> Vec<String> {
+    found.iter().map(|found| format!("{} at {}:{}", found.code, found.line, found.column)).collect()
+}
+
+#[test]
+fn each_planted_fault_is_found_and_nothing_else() {
+    let mut files: Vec<_> = std::fs::read_dir("tests/lints").unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    assert!(files.len() >= 40, "{}", files.len());
+    let mut wrong = Vec::new();
+    let mut planted = std::collections::BTreeSet::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let expected: Vec<String> =
+            text.lines().map_while(|line| line.strip_prefix("# expect: ")).map(str::to_owned).collect();
+        assert!(!expected.is_empty(), "{}", file.display());
+        let found = check(&file.display().to_string(), &text);
+        planted.extend(expected.iter().map(|expected| expected.split(' ').next().unwrap().to_owned()));
+        if places(&found) != expected {
+            let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+            wrong.push(format!(
+                "{}\nexpected {expected:?}\nfound {:?}\n{}",
+                file.display(),
+                places(&found),
+                said.join("\n")
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    for lint in LINTS {
+        assert!(planted.contains(lint.code), "no policy has {}", lint.code);
+    }
+}
+
+#[test]
+fn the_built_ins_are_clean() {
+    for (name, _) in BUILTINS {
+        let policy = load_builtin(name).unwrap();
+        let found = lint(&policy);
+        assert!(found.is_empty(), "{name}: {}", found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    }
+    for entry in std::fs::read_dir("rules/examples").unwrap() {
+        let file = entry.unwrap().path();
+        if !file.to_string_lossy().ends_with(".toml") || file.to_string_lossy().ends_with(".test.toml") {
+            continue;
+        }
+        let found = lint(&load_file(&file).unwrap());
+        assert!(found.is_empty(), "{}: {:?}", file.display(), places(&found));
+    }
+}
+
+#[test]
+fn every_lint_has_a_page_whose_examples_do_what_it_says() {
+    let mut codes = std::collections::HashSet::new();
+    for lint in LINTS {
+        assert!(codes.insert(lint.code) && find(lint.name).is_some_and(|found| found.code == lint.code));
+        assert!(lint.page.starts_with(&format!("# {}: {}\n", lint.code, lint.name)), "{}", lint.code);
+        assert!(lint.page.contains(&format!("\nLevel: {}. ", lint.level.name())), "{}", lint.code);
+        let examples: Vec<&str> =
+            lint.page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+        let [faulty, mended] = examples.as_slice() else { panic!("{} examples in {}", examples.len(), lint.code) };
+        let codes: Vec<&str> = check("policy.toml", faulty).iter().map(|found| found.code).collect();
+        assert_eq!(codes, [lint.code], "{}", lint.code);
+        let left = check("policy.toml", mended);
+        assert!(left.is_empty(), "{}: {}", lint.code, left.iter().map(ToString::to_string).collect::<String>());
+    }
+    let pages = std::fs::read_dir("docs/lints").unwrap().count();
+    assert_eq!(pages, LINTS.len() + 1, "a page for each lint, and the list");
+    let list = std::fs::read_to_string("docs/lints/README.md").unwrap();
+    for lint in LINTS {
+        let row = format!("| [{0}]({0}.md) | `{1}` | {2} |", lint.code, lint.name, lint.level.name());
+        assert!(list.contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn findings_come_with_their_reasons() {
+    let found = check("policy.toml", &std::fs::read_to_string("tests/lints/masked_by_two.toml").unwrap());
+    let text = found[0].to_string();
+    for part in ["\"few blocks\" (policy.toml:", "\"many blocks\" (policy.toml:", "together these are stronger"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let found = check("policy.toml", &std::fs::read_to_string("tests/lints/overlap_of_rules.toml").unwrap());
+    let text = found[0].to_string();
+    for part in ["both hold for server \"example\"", "\"isError\":true", "there the first one wins: lane "] {
+        assert!(text.contains(part), "{text}");
+    }
+    let found = check("policy.toml", &std::fs::read_to_string("tests/lints/overlap_possible.toml").unwrap());
+    assert!(found[0].message.starts_with("possible: "), "{}", found[0]);
+    let found = check("policy.toml", &std::fs::read_to_string("tests/lints/not_stable.toml").unwrap());
+    let text = found[0].to_string();
+    assert!(text.contains("once: ") && text.contains("twice: "), "{text}");
+}
+
+#[test]
+fn comments_silence() {
+    let policy = |comment: &str, trailing: &str| {
+        format!("{comment}version = 1\n\n[servers.metrics]{trailing}\norder = [\"structured\"]\nmeta.allow = [\"*\"]\n")
+    };
+    let codes = |text: &str| check("p", text).iter().map(|found| found.code).collect::<Vec<_>>();
+    assert_eq!(codes(&policy("", "")), ["MS006", "MS009"]);
+    assert_eq!(codes(&policy("# mcp-select: allow MS006\n", "")), ["MS009"]);
+    assert_eq!(codes(&policy("# mcp-select: allow MS006, meta-allow-all\n", "")), [""; 0]);
+    assert_eq!(codes(&policy("", " # mcp-select: allow MS009")), ["MS006"]);
+    assert_eq!(codes(&policy("# mcp-select: allow MS009 because it is only a test\n", "")), ["MS006"]);
+    assert_eq!(codes(&policy("# mcp-select: allow MS999\n", "")), ["MS022", "MS006", "MS009"]);
+    let above = policy("", "").replace("order", "# why: it is meant\n# mcp-select: allow MS006\n# really\norder");
+    assert_eq!(codes(&above), ["MS009"]);
+    // Of another place.
+    let elsewhere = policy("", "").replace("[servers", "# mcp-select: allow MS006\n\n[servers");
+    assert_eq!(codes(&elsewhere), ["MS022", "MS006", "MS009"]);
+}
+
+#[test]
+fn mending_leaves_a_policy_that_loads_and_is_clean() {
+    for (name, left) in [
+        ("lane_behind_nothing", 0),
+        ("lane_behind_both", 0),
+        ("extends_twice", 0),
+        ("dotted_server", 0),
+        ("dotted_tool", 0),
+    ] {
+        let mut text = std::fs::read_to_string(Path::new("tests/lints").join(name).with_extension("toml")).unwrap();
+        for _ in 0..10 {
+            let Some(fix) = check("p", &text).into_iter().find_map(|found| found.fix) else { break };
+            text.replace_range(fix.span, &fix.text);
+        }
+        let found = check("p", &text);
+        assert_eq!(found.len(), left, "{name}: {text}\n{:?}", places(&found));
+        load_bytes("p", text.as_bytes(), &BuiltinsOnly).unwrap();
+    }
+}
+
+// ---- diff -------------------------------------------------------------------------------------------------------
+
+fn diff(old: &str, new: &str) -> Vec<String> {
+    let load = |name: &str, text: &str| match text.starts_with("version") {
+        true => load_bytes(name, text.as_bytes(), &BuiltinsOnly).unwrap(),
+        false => load_builtin(text).unwrap(),
+    };
+    let found = differences(&load("old", old), &load("new", new), None);
+    found
+        .settings
+        .iter()
+        .map(|d| {
+            let example = match &d.example {
+                None => "possible",
+                Some(example) if example.old == example.new => "same",
+                Some(_) => "differs",
+            };
+            format!("{} {} {} -> {}: {example}", d.audience, d.setting.name(), d.old.value, d.new.value)
+        })
+        .chain(found.other.clone())
+        .collect()
+}
+
+#[test]
+fn policies_that_decide_alike_do_not_differ() {
+    for (name, _) in BUILTINS {
+        assert_eq!(diff(name, name), [""; 0]);
+    }
+    // Other words for the same.
+    let one = "version = 1\n[[rules]]\nname = 'a'\nwhen = { error = true }\nlimit = { chars = 900 }\n";
+    let other = "version = 1\n[[rules]]\nname = 'b'\nwhen = { error = false }\nlimit = 'none'\n[audience.model]\nlimit = { chars = 900 }\n";
+    let found = diff(one, other);
+    // Audiences like `model` see its section, not its rules: they do differ.
+    assert!(found.iter().all(|line| !line.starts_with("model ")), "{found:?}");
+    assert_eq!(found.len(), 3, "{found:?}");
+    let masked = "version = 1\n[[rules]]\nname = 'a'\nwhen = { error = true }\nlimit = { chars = 900 }\n[[rules]]\nname = 'b'\nwhen = { error = true, has = 'text' }\nlimit = 'none'\n";
+    assert_eq!(diff(one, masked), [""; 0]);
+}
+
+#[test]
+fn differences_come_with_results_that_show_them() {
+    assert_eq!(diff("sep-2200", "lossless"), [r#"model order ["content", "structured"] -> ["both"]: differs"#]);
+    let found = diff("sep-2200", "mcp-apps");
+    let of = |audience: &str| format!(r#"{audience} order ["content", "structured"] -> ["content"]: differs"#);
+    // A person's section is like the model's.
+    assert_eq!(found, [of("model"), of("user")]);
+    let found = diff("sep-2200", "text-only");
+    assert!(found.iter().all(|line| line.ends_with("differs")), "{found:#?}");
+    assert!(found.iter().any(|line| line.starts_with("model blocks.image")), "{found:#?}");
+    // One server of many, one tool, a label, a number.
+    for (old, new) in [
+        (
+            "[servers.a]\norder = ['content']\n[servers.b]\norder = ['content']",
+            "[servers.a]\norder = ['content']\n[servers.b]\norder = ['structured', 'content']",
+        ),
+        ("[servers.a.tools.'x_*']\nhide = true", "[servers.a.tools.'x_y*']\nhide = true"),
+        (
+            "[[rules]]\nname = 'r'\nwhen = { label.ring = 'canary' }\nhide = true",
+            "[[rules]]\nname = 'r'\nwhen = { label.ring = 'can*' }\nhide = true",
+        ),
+        (
+            "[[rules]]\nname = 'r'\nwhen = { text_bytes = '> 100' }\nhide = true",
+            "[[rules]]\nname = 'r'\nwhen = { text_bytes = '> 101' }\nhide = true",
+        ),
+        (
+            "[[rules]]\nname = 'r'\nwhen = { server = 'x', coverage = '< 0.9' }\norder = ['both']",
+            "[[rules]]\nname = 'r'\nwhen = { server = 'x', coverage = '< 0.8' }\norder = ['both']",
+        ),
+        ("[audience.model]\nmeta.allow = ['a']", "[audience.model]\nmeta.allow = ['durationMs']"),
+        ("[audience.model]\nplaceholder = 'nothing'", "[audience.model]\nplaceholder = 'none'"),
+        ("[audience.user]\nannotations = 'ignore'", "[audience.user]\nannotations = 'narrow'"),
+        ("[audience.model]\nsanitize = ['ansi']", "[audience.model]\nsanitize = []"),
+    ] {
+        let found = diff(&format!("version = 1\n{old}"), &format!("version = 1\n{new}"));
+        assert!(!found.is_empty() && found.iter().any(|line| line.ends_with("differs")), "{old} -> {new}: {found:?}");
+    }
+    let found = diff("version = 1\n[audience.x]\nlike = 'model'", "version = 1\n[input]\nmax_depth = 9");
+    assert_eq!(found, ["the audience \"x\" is no longer defined", "input.max_depth: 128 -> 9"]);
+}
+
+// ---- size -------------------------------------------------------------------------------------------------------
+
+/// A route with 200 rules.
+fn many_rules() -> String {
+    let mut text = "version = 1\n".to_owned();
+    for number in 0..200 {
+        let low = number * 10;
+        text.push_str(&format!(
+            "[[rules]]\nname = \"r{number}\"\nwhen = {{ text_bytes = \"[{low}..{}]\", error = {} }}\nlimit = {{ chars = {} }}\n",
+            low + 9,
+            number % 2 == 0,
+            // Far above: cut texts would be another rule's.
+            100_000 + number
+        ));
+    }
+    text
+}
+
+#[test]
+fn large_policies_are_checked_in_time() {
+    let rules = many_rules();
+    let mut servers = rules.clone();
+    for number in 0..100_000 {
+        servers.push_str(&format!("[servers.s{number}]\nplaceholder = \"nothing of {number}\"\n"));
+    }
+    for (what, text) in [("200 rules", &rules), ("200 rules and 100,000 servers", &servers)] {
+        let policy = load_bytes("p", text.as_bytes(), &BuiltinsOnly).unwrap();
+        let start = Instant::now();
+        let found = lint(&policy);
+        let taken = start.elapsed();
+        println!("{what}: {taken:?}");
+        assert!(found.is_empty(), "{}: {}", found.len(), found[0]);
+        // A build without optimisation on a busy machine takes many times as long.
+        assert!(taken.as_secs() < if cfg!(debug_assertions) { 120 } else { 10 }, "{what}: {taken:?}");
+    }
+}
+
+#[test]
+fn of_one_lint_there_are_not_more_findings_than_anybody_reads() {
+    let mut text = "version = 1\n".to_owned();
+    for number in 0..2000 {
+        text.push_str(&format!("[servers.s{number}]\norder = [\"structured\"]\n"));
+    }
+    let found = check("p", &text);
+    assert_eq!(found.len(), 50);
+}
