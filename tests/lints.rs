@@ -40,7 +40,12 @@ fn each_planted_fault_is_found_and_nothing_else() {
         planted.extend(expected.iter().map(|expected| expected.split(' ').next().unwrap().to_owned()));
         if places(&found) != expected {
             let said: Vec<String> = found.iter().map(ToString::to_string).collect();
-            wrong.push(format!("{}\nexpected {expected:?}\nfound {:?}\n{}", file.display(), places(&found), said.join("\n")));
+            wrong.push(format!(
+                "{}\nexpected {expected:?}\nfound {:?}\n{}",
+                file.display(),
+                places(&found),
+                said.join("\n")
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -189,10 +194,7 @@ fn policies_that_decide_alike_do_not_differ() {
 
 #[test]
 fn differences_come_with_results_that_show_them() {
-    assert_eq!(
-        diff("sep-2200", "lossless"),
-        [r#"model order ["content", "structured"] -> ["both"]: differs"#]
-    );
+    assert_eq!(diff("sep-2200", "lossless"), [r#"model order ["content", "structured"] -> ["both"]: differs"#]);
     let found = diff("sep-2200", "mcp-apps");
     let of = |audience: &str| format!(r#"{audience} order ["content", "structured"] -> ["content"]: differs"#);
     // A person's section is like the model's.
@@ -202,11 +204,23 @@ fn differences_come_with_results_that_show_them() {
     assert!(found.iter().any(|line| line.starts_with("model blocks.image")), "{found:#?}");
     // One server of many, one tool, a label, a number.
     for (old, new) in [
-        ("[servers.a]\norder = ['content']\n[servers.b]\norder = ['content']", "[servers.a]\norder = ['content']\n[servers.b]\norder = ['structured', 'content']"),
+        (
+            "[servers.a]\norder = ['content']\n[servers.b]\norder = ['content']",
+            "[servers.a]\norder = ['content']\n[servers.b]\norder = ['structured', 'content']",
+        ),
         ("[servers.a.tools.'x_*']\nhide = true", "[servers.a.tools.'x_y*']\nhide = true"),
-        ("[[rules]]\nname = 'r'\nwhen = { label.ring = 'canary' }\nhide = true", "[[rules]]\nname = 'r'\nwhen = { label.ring = 'can*' }\nhide = true"),
-        ("[[rules]]\nname = 'r'\nwhen = { text_bytes = '> 100' }\nhide = true", "[[rules]]\nname = 'r'\nwhen = { text_bytes = '> 101' }\nhide = true"),
-        ("[[rules]]\nname = 'r'\nwhen = { server = 'x', coverage = '< 0.9' }\norder = ['both']", "[[rules]]\nname = 'r'\nwhen = { server = 'x', coverage = '< 0.8' }\norder = ['both']"),
+        (
+            "[[rules]]\nname = 'r'\nwhen = { label.ring = 'canary' }\nhide = true",
+            "[[rules]]\nname = 'r'\nwhen = { label.ring = 'can*' }\nhide = true",
+        ),
+        (
+            "[[rules]]\nname = 'r'\nwhen = { text_bytes = '> 100' }\nhide = true",
+            "[[rules]]\nname = 'r'\nwhen = { text_bytes = '> 101' }\nhide = true",
+        ),
+        (
+            "[[rules]]\nname = 'r'\nwhen = { server = 'x', coverage = '< 0.9' }\norder = ['both']",
+            "[[rules]]\nname = 'r'\nwhen = { server = 'x', coverage = '< 0.8' }\norder = ['both']",
+        ),
         ("[audience.model]\nmeta.allow = ['a']", "[audience.model]\nmeta.allow = ['durationMs']"),
         ("[audience.model]\nplaceholder = 'nothing'", "[audience.model]\nplaceholder = 'none'"),
         ("[audience.user]\nannotations = 'ignore'", "[audience.user]\nannotations = 'narrow'"),

@@ -64,8 +64,14 @@ pub fn run(args: &Args) -> Done {
         }
         return Ok(());
     }
-    let denied: Vec<&str> = args.deny.iter().filter(|word| *word != "warnings").map(|word| known(word).map(|lint| lint.code)).collect::<Result<_, _>>()?;
-    let allowed: Vec<&str> = args.allow.iter().map(|word| known(word).map(|lint| lint.code)).collect::<Result<_, _>>()?;
+    let denied: Vec<&str> = args
+        .deny
+        .iter()
+        .filter(|word| *word != "warnings")
+        .map(|word| known(word).map(|lint| lint.code))
+        .collect::<Result<_, _>>()?;
+    let allowed: Vec<&str> =
+        args.allow.iter().map(|word| known(word).map(|lint| lint.code)).collect::<Result<_, _>>()?;
     let all_warnings = args.deny.iter().any(|word| word == "warnings");
 
     let policies = policies(&args.policies)?;
@@ -104,8 +110,7 @@ pub fn run(args: &Args) -> Done {
         1 => "1 policy".to_owned(),
         count => format!("{count} policies"),
     };
-    let mut summary =
-        format!("{policies}: {}, {}", plural(errors, "error"), plural(warnings, "warning"));
+    let mut summary = format!("{policies}: {}, {}", plural(errors, "error"), plural(warnings, "warning"));
     if notes > 0 {
         summary.push_str(&format!(", {}", plural(notes, "note")));
     }
@@ -121,8 +126,9 @@ fn plural(count: usize, word: &str) -> String {
 }
 
 fn known(word: &str) -> Result<&'static Lint, Stop> {
-    lint::find(word)
-        .ok_or_else(|| Stop::Usage(format!("error: no lint is called {}; see `mcp-select check --list`", one_line(word))))
+    lint::find(word).ok_or_else(|| {
+        Stop::Usage(format!("error: no lint is called {}; see `mcp-select check --list`", one_line(word)))
+    })
 }
 
 /// The names given, folders replaced by the policies in them.

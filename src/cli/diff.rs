@@ -70,9 +70,8 @@ pub fn run(args: &Args) -> Done {
 
 fn load(name: &str) -> Result<Policy, Stop> {
     let loaded = if policy::is_file(name) { load_file(Path::new(name)) } else { load_builtin(name) };
-    loaded.map_err(|error| {
-        Stop::Usage(policy::render(&error.diagnostics, &error.files, std::io::stderr().is_terminal()))
-    })
+    loaded
+        .map_err(|error| Stop::Usage(policy::render(&error.diagnostics, &error.files, std::io::stderr().is_terminal())))
 }
 
 // ---- by example -----------------------------------------------------------------------------------------------
@@ -249,7 +248,8 @@ impl Worker {
         }
         let went = |was: fn(&Measured) -> bool| (was(&before), was(&after));
         let losses = [("data", went(|measured| measured.loses_data)), ("words", went(|measured| measured.loses_words))];
-        let those = |wanted: (bool, bool)| losses.iter().filter(|(_, is)| *is == wanted).map(|(what, _)| *what).collect();
+        let those =
+            |wanted: (bool, bool)| losses.iter().filter(|(_, is)| *is == wanted).map(|(what, _)| *what).collect();
         replayed.changed.push(Changed {
             server: recorded.server.clone(),
             name: recorded.name.clone(),

@@ -150,8 +150,9 @@ fn compare_tokens(one: &[Token], other: &[Token], unknown: bool, step: impl Fn(T
     let rest_is_stars = |tokens: &[Token]| tokens.iter().all(|token| *token == Token::Many);
     // From the ends: row `i` says for each `j` whether `one[i..]` and `other[j..]` go together.
     let width = other.len() + 1;
-    let mut below: Vec<bool> =
-        (0..width).map(|j| j == other.len() || both_ways && rest_is_stars(other.get(j..).unwrap_or_default())).collect();
+    let mut below: Vec<bool> = (0..width)
+        .map(|j| j == other.len() || both_ways && rest_is_stars(other.get(j..).unwrap_or_default()))
+        .collect();
     for i in (0..one.len()).rev() {
         let mut row = vec![false; width];
         for j in (0..width).rev() {

@@ -9,8 +9,7 @@ use crate::table::Facts;
 /// Whether each of the conditions on a result is as it is said to be. A result that is refused, or whose blocks are not
 /// for everybody, answers no condition.
 pub(crate) fn all_are<'c>(result: &[u8], mut conditions: impl Iterator<Item = (&'c Condition, bool)>) -> bool {
-    let terms =
-        Terms { input: Input::Result, max_bytes: 64 << 20, max_depth: MAX_DEPTH, tasks: false };
+    let terms = Terms { input: Input::Result, max_bytes: 64 << 20, max_depth: MAX_DEPTH, tasks: false };
     let mut scan = Scan::default();
     if scan.read(result, &terms).is_err() || scan.outcome != Outcome::Selected {
         return false;
@@ -21,7 +20,6 @@ pub(crate) fn all_are<'c>(result: &[u8], mut conditions: impl Iterator<Item = (&
     }
     let visible = vec![true; scan.blocks.len()];
     let (mut known, mut scratch) = (Known::default(), Scratch::default());
-    let mut asked =
-        Asked { bytes: result, scan: &scan, visible: &visible, known: &mut known, scratch: &mut scratch };
+    let mut asked = Asked { bytes: result, scan: &scan, visible: &visible, known: &mut known, scratch: &mut scratch };
     conditions.all(|(condition, truth)| asked.holds(condition) == truth)
 }

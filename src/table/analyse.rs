@@ -9,7 +9,9 @@
 //! taking them away, one by one, leaves nothing ([`outside`]).
 
 use crate::policy::pattern::Pattern;
-use crate::policy::rule::{App, Condition, ContentState, Kind, Measure, Mirror, Range, Rule, StructuredState, StructuredStates};
+use crate::policy::rule::{
+    App, Condition, ContentState, Kind, Measure, Mirror, Range, Rule, StructuredState, StructuredStates,
+};
 use crate::result::path::{JsonPath, Root};
 use std::ops::ControlFlow;
 
@@ -519,7 +521,9 @@ impl<'p> Cell<'p> {
 
     /// Whether there can be text to read: in blocks or in a structured value.
     pub fn can_have_text(&self) -> bool {
-        !self.empty && (self.structured & PRESENT != 0 || self.number(Number::TextBytes).hull(Number::TextBytes).is_some_and(|(_, most)| most > 0.0))
+        !self.empty
+            && (self.structured & PRESENT != 0
+                || self.number(Number::TextBytes).hull(Number::TextBytes).is_some_and(|(_, most)| most > 0.0))
     }
 
     /// Whether a structured value that is not null is there for certain.
@@ -606,7 +610,9 @@ impl<'p> Cell<'p> {
     }
 
     fn assume_mirror(&mut self, mirror: &Mirror, truth: bool) {
-        let ways = usize::from(mirror.block) * BLOCK + usize::from(mirror.joined) * JOINED + usize::from(mirror.wrapped) * WRAPPED;
+        let ways = usize::from(mirror.block) * BLOCK
+            + usize::from(mirror.joined) * JOINED
+            + usize::from(mirror.wrapped) * WRAPPED;
         let found = |state: usize| if mirror.canonical { state >> 3 } else { state & 7 };
         let holds = |state: &usize| ((found(*state) & ways != 0) == mirror.expected) == truth;
         self.keep_mirrors((0..64).filter(holds).fold(0, |states, state| states | 1 << state));
@@ -632,9 +638,10 @@ impl<'p> Cell<'p> {
 
     /// The sets of kinds that are possible.
     pub(super) fn kind_sets(&self) -> impl Iterator<Item = usize> + '_ {
-        self.kinds.iter().enumerate().flat_map(|(index, word)| {
-            (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| index * 64 + bit)
-        })
+        self.kinds
+            .iter()
+            .enumerate()
+            .flat_map(|(index, word)| (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| index * 64 + bit))
     }
 
     /// Whether the kinds can only be one of these sets.

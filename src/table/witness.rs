@@ -145,15 +145,8 @@ fn route(cell: &Cell<'_>, audience: &str, avoid: &dyn Fn(&str) -> bool) -> Optio
     }
     let revision = if cell.number(Number::Revision).may_be_unknown() { None } else { Some(revision(cell)?) };
     let definition = definition(cell)?;
-    let witness = Witness {
-        server,
-        tool,
-        audience: audience.to_owned(),
-        labels,
-        revision,
-        definition,
-        result: String::new(),
-    };
+    let witness =
+        Witness { server, tool, audience: audience.to_owned(), labels, revision, definition, result: String::new() };
     holds_for(cell, &witness).then_some(witness)
 }
 
@@ -275,8 +268,7 @@ fn each_candidate(cell: &Cell<'_>, try_one: &mut dyn FnMut(String) -> Tried) -> 
     use StructuredState::{Absent, Array, Null, Object, Scalar};
     let errors = [(1, false), (2, true)].into_iter().filter(|(bit, _)| cell.error & bit != 0).map(|(_, error)| error);
     let contents = [Visible as u8, Empty as u8, Blank as u8, Missing as u8];
-    let states =
-        [Object as u8, Absent as u8, Array as u8, StructuredState::Empty as u8, Scalar as u8, Null as u8];
+    let states = [Object as u8, Absent as u8, Array as u8, StructuredState::Empty as u8, Scalar as u8, Null as u8];
     let wordings = [Wording::Words, Wording::Same, Wording::Json, Wording::Wrapped, Wording::Halves];
     let mut sets: Vec<usize> = cell.kind_sets().collect();
     // The fewest kinds, text among them if it may be.
@@ -292,8 +284,7 @@ fn each_candidate(cell: &Cell<'_>, try_one: &mut dyn FnMut(String) -> Tried) -> 
                 for kinds in sets.iter().filter(fits).take(12).copied() {
                     for wording in wordings {
                         for (covered, leaves) in shares(cell) {
-                            let recipe =
-                                Recipe { cell, error, content, structured, kinds, wording, covered, leaves };
+                            let recipe = Recipe { cell, error, content, structured, kinds, wording, covered, leaves };
                             let Some(result) = recipe.build() else { continue };
                             match try_one(result) {
                                 Tried::Found => return true,
@@ -501,7 +492,8 @@ impl Recipe<'_, '_> {
         }
         let said: Vec<String> = (0..self.covered).map(leaf).collect();
         let words = || {
-            let text = if said.is_empty() { "An example.".to_owned() } else { format!("An example: {}.", said.join(", ")) };
+            let text =
+                if said.is_empty() { "An example.".to_owned() } else { format!("An example: {}.", said.join(", ")) };
             self.sized(text)
         };
         match (self.wording, structured) {

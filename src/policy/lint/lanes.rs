@@ -26,11 +26,12 @@ fn without_content(lints: &mut Lints<'_, '_>, rule: &Rule, setting: Setting, lan
         return;
     }
     let what = if setting == Setting::ErrorOrder { "an error" } else { "a result" };
-    let message = format!("`{}` has no lane for {what} without a structured value: its text is not shown", setting.name());
+    let message =
+        format!("`{}` has no lane for {what} without a structured value: its text is not shown", setting.name());
     let found = lints.at_setting(NO_CONTENT, rule, setting, message);
-    lints.add(found.help(
-        "add \"content\", or say that it is meant: \"structured-only\", or \"nothing\" as the last lane",
-    ));
+    lints.add(
+        found.help("add \"content\", or say that it is meant: \"structured-only\", or \"nothing\" as the last lane"),
+    );
 }
 
 /// Whether a lane is usable whenever `other` is.
@@ -51,7 +52,11 @@ fn unreachable(lints: &mut Lints<'_, '_>, rule: &Rule, setting: Setting, lanes: 
         if !covers(lanes.get(..index).unwrap_or_default(), *lane) {
             continue;
         }
-        let message = format!("lane {:?} of `{}` is never reached: what stands before it is usable whenever it is", lane.name(), setting.name());
+        let message = format!(
+            "lane {:?} of `{}` is never reached: what stands before it is usable whenever it is",
+            lane.name(),
+            setting.name()
+        );
         let mut found = lints.at_setting(UNREACHABLE_LANE, rule, setting, message).help("take it out");
         let list = lints.outline.value(rule.place, setting.name()).map(toml::Spanned::get_ref);
         if let Some(DeValue::Array(list)) = list
@@ -71,7 +76,10 @@ fn both(lints: &mut Lints<'_, '_>, rule: &Rule, setting: Setting, lanes: &[Lane]
     };
     // Conditions that tell a copy from something else.
     let compares = rule.when.iter().any(|condition| {
-        matches!(condition, Condition::Coverage(_) | Condition::Mirror(_) | Condition::Measure(crate::policy::rule::Measure::Ratio, _))
+        matches!(
+            condition,
+            Condition::Coverage(_) | Condition::Mirror(_) | Condition::Measure(crate::policy::rule::Measure::Ratio, _)
+        )
     });
     let shows_nothing = Condition::Content(crate::policy::rule::ContentStates(
         ContentState::Missing as u8 | ContentState::Empty as u8 | ContentState::Blank as u8,
@@ -82,7 +90,8 @@ fn both(lints: &mut Lints<'_, '_>, rule: &Rule, setting: Setting, lanes: &[Lane]
     if !for_model || compares || no_text || !is_reached || cell.is_empty() {
         return;
     }
-    let message = format!("`{}` gives the model the text and the structured value even when they say the same", setting.name());
+    let message =
+        format!("`{}` gives the model the text and the structured value even when they say the same", setting.name());
     let found = lints.at_setting(BOTH, rule, setting, message);
     lints.add(found.help(
         "ask first whether the text says it: `when = { structured = \"present\", coverage = \"< 0.9\" }`, as in lossless",

@@ -62,7 +62,14 @@ enum Verdict {
     Counts,
 }
 
-fn verdict(lints: &Lints<'_, '_>, number: u32, rule: &Rule, cell: &Cell<'_>, setting: Setting, value: &Value) -> Verdict {
+fn verdict(
+    lints: &Lints<'_, '_>,
+    number: u32,
+    rule: &Rule,
+    cell: &Cell<'_>,
+    setting: Setting,
+    value: &Value,
+) -> Verdict {
     // Every rule that holds adds to it.
     if setting == Setting::MetaDeny {
         return Verdict::Counts;

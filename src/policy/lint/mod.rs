@@ -166,16 +166,7 @@ struct Found {
 
 impl Found {
     fn new(lint: &'static Lint, span: Range<usize>, message: impl Into<String>) -> Found {
-        Found {
-            lint,
-            span,
-            rule: None,
-            message: message.into(),
-            help: None,
-            notes: Vec::new(),
-            also: None,
-            fix: None,
-        }
+        Found { lint, span, rule: None, message: message.into(), help: None, notes: Vec::new(), also: None, fix: None }
     }
 
     fn help(self, help: impl Into<String>) -> Found {
@@ -268,8 +259,11 @@ struct Allow {
 
 fn silence(source: &SourceFile, found: Vec<Found>) -> Vec<Diagnostic> {
     let (mut allows, comments) = allows(&source.text);
-    let mut diagnostics: Vec<(Diagnostic, Option<Place>)> =
-        found.into_iter().map(|found| (found.rule, found)).map(|(rule, found)| (found.diagnostic(source), rule)).collect();
+    let mut diagnostics: Vec<(Diagnostic, Option<Place>)> = found
+        .into_iter()
+        .map(|found| (found.rule, found))
+        .map(|(rule, found)| (found.diagnostic(source), rule))
+        .collect();
     diagnostics.sort_by_key(|(diagnostic, _)| (diagnostic.span.start, diagnostic.code));
     diagnostics.retain(|(diagnostic, rule)| {
         let lines = [Some(diagnostic.line), rule.map(|place| place.line)];

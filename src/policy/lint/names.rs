@@ -43,7 +43,8 @@ fn extends(lints: &mut Lints<'_, '_>) {
         let _ = other;
         // With the comma behind it, or before it when it is the last.
         let next = entries.get(index + 1).map(|(next, _)| span.start..next.start);
-        let before = index.checked_sub(1).and_then(|before| entries.get(before)).map(|(before, _)| before.end..span.end);
+        let before =
+            index.checked_sub(1).and_then(|before| entries.get(before)).map(|(before, _)| before.end..span.end);
         let mut found = Found::new(EXTENDS_NOTHING, span.clone(), message).help("take it out");
         if let Some(edit) = next.or(before).filter(|_| entries.len() == list.len()) {
             found = found.fix(edit, "");

@@ -93,7 +93,11 @@ fn pair(lints: &mut Lints<'_, '_>, one: &Candidate<'_>, another: &Candidate<'_>)
     }
     let settings: Vec<String> = disputed.iter().map(|setting| format!("`{}`", setting.name())).collect();
     let values = |rule: &Rule| {
-        rule.settings.iter().find(|(setting, _)| *setting == first).map(|(_, value)| value.to_string()).unwrap_or_default()
+        rule.settings
+            .iter()
+            .find(|(setting, _)| *setting == first)
+            .map(|(_, value)| value.to_string())
+            .unwrap_or_default()
     };
     let possible = if example.is_some() { "" } else { "possible: " };
     let message = format!(
@@ -130,5 +134,11 @@ fn common_audience(lints: &Lints<'_, '_>, one: &Rule, other: &Rule) -> Option<St
         Audiences::All => true,
         Audiences::Named(names) => names.iter().any(|known| **known == *name),
     };
-    lints.policy.audiences.iter().map(|audience| &*audience.name).find(|name| speaks(one, name) && speaks(other, name)).map(str::to_owned)
+    lints
+        .policy
+        .audiences
+        .iter()
+        .map(|audience| &*audience.name)
+        .find(|name| speaks(one, name) && speaks(other, name))
+        .map(str::to_owned)
 }

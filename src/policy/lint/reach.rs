@@ -38,7 +38,9 @@ fn defeats(lints: &mut Lints<'_, '_>, number: u32, rule: &Rule) {
     let mut found = None;
     for columns in lints.columns_of(rule) {
         for (setting, value) in &rule.settings {
-            let Some((own, _)) = columns.stronger(*setting, number, server).filter(|_| found.is_none()) else { continue };
+            let Some((own, _)) = columns.stronger(*setting, number, server).filter(|_| found.is_none()) else {
+                continue;
+            };
             let is_defeated = |below: &Rule| {
                 below.layer == Layer::Rule
                     && !below.when.is_empty()
@@ -55,12 +57,8 @@ fn defeats(lints: &mut Lints<'_, '_>, number: u32, rule: &Rule) {
         }
     }
     let Some((setting, below)) = found else { return };
-    let message = format!(
-        "{:?} sets `{}`, so that the rule {:?} has no say there",
-        rule.title(),
-        setting.name(),
-        below.title()
-    );
+    let message =
+        format!("{:?} sets `{}`, so that the rule {:?} has no say there", rule.title(), setting.name(), below.title());
     let found = lints
         .at_setting(DEFEATED, rule, setting, message)
         .note(format!("{} says when {}", lints.called(below), conditions(below)))

@@ -10,7 +10,7 @@ use crate::policy::{BUILTINS, SourceFile};
 use crate::table::analyse::{Cell, parts};
 use crate::table::columns::only_server;
 use crate::table::witness::{self, Witness};
-use crate::{Selection, Status};
+use crate::{Request, Selection, Status};
 use std::collections::HashSet;
 
 /// So many rules are tried.
@@ -24,7 +24,9 @@ pub(super) fn look(lints: &mut Lints<'_, '_>) {
     let mut reported: HashSet<u32> = HashSet::new();
     let rules: Vec<(u32, &Rule)> = lints
         .own()
-        .filter(|(number, rule)| !lints.dead.contains(number) && rule.settings.iter().any(|(_, value)| can_unsettle(value)))
+        .filter(|(number, rule)| {
+            !lints.dead.contains(number) && rule.settings.iter().any(|(_, value)| can_unsettle(value))
+        })
         .take(MOST_RULES)
         .collect();
     for (number, rule) in rules {
@@ -51,7 +53,10 @@ fn is_builtin(source: &SourceFile) -> bool {
 /// Settings after which a result may look otherwise when it comes again.
 fn can_unsettle(value: &Value) -> bool {
     !matches!(value, Value::Order(lanes) if lanes.first() == Some(&Lane::Raw))
-        && !matches!(value, Value::Meta(_) | Value::Reserved(_) | Value::MetaBlocks(_) | Value::Role(_) | Value::Annotations(_))
+        && !matches!(
+            value,
+            Value::Meta(_) | Value::Reserved(_) | Value::MetaBlocks(_) | Value::Role(_) | Value::Annotations(_)
+        )
 }
 
 /// An example that this rule decides, and what becomes of it once and twice.
@@ -63,17 +68,19 @@ fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness,
     let engine = lints.engine();
     let mut selection = Selection::new();
     let mut again = None;
+    let mut request: Option<Request> = None;
     let mut tried = 0;
     let cell = Cell::of(&parts(rule));
     // Where it is one of many, an example of the rule alone; a section of an audience sees all kinds of results.
-    let most = if rule.layer == Layer::Audience { 400 } else { 120 };
+    let most = if rule.layer == Layer::Audience { 400 } else { 60 };
     let witness = witness::find(&cell, &audience, &is_other, &mut |witness| {
         tried += 1;
         if tried > most {
             return true;
         }
-        let request = witness.request();
-        if !matches!(engine.select(&request, witness.result.as_bytes(), &mut selection), Ok(Status::Changed)) {
+        // The route is the same for all; its table is made once.
+        let request = request.get_or_insert_with(|| witness.request());
+        if !matches!(engine.select(request, witness.result.as_bytes(), &mut selection), Ok(Status::Changed)) {
             return false;
         }
         let decides = selection.deciding_rules().iter().any(|rule| u32::try_from(*rule) == Ok(number));
@@ -82,7 +89,7 @@ fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness,
         }
         let lane = selection.lane();
         let first = selection.json().unwrap_or_default().to_vec();
-        let second = match engine.select(&request, &first, &mut selection) {
+        let second = match engine.select(request, &first, &mut selection) {
             Ok(Status::Changed) => selection.json().unwrap_or_default().to_vec(),
             Ok(_) | Err(_) => return false,
         };

@@ -20,8 +20,8 @@ mod walk;
 
 use super::json::{self, Span};
 use query::{Segment, Selector};
-use std::fmt;
 pub use shape::{Plant, Root, Step};
+use std::fmt;
 use tree::{ROOT, Tree};
 use walk::{OverBudget, Walk};
 

@@ -93,7 +93,9 @@ fn knows_what_cannot_be() {
         assert!(cell(&all).is_empty(), "{when}");
     }
     // Nothing of this contradicts itself.
-    for when in ["coverage = '< 0.9', mirror = true", "ratio = '> 1000', text_bytes = 0", "content = 'visible', text_bytes = 0"] {
+    for when in
+        ["coverage = '< 0.9', mirror = true", "ratio = '> 1000', text_bytes = 0", "content = 'visible', text_bytes = 0"]
+    {
         let all = conditions(when);
         assert!(!cell(&all).is_empty(), "{when}");
     }
@@ -108,7 +110,11 @@ fn rows_cover_alone_or_together() {
         ("text_json = true", vec!["error = true", "error = false"], Some(vec![0, 1])),
         ("has = 'text'", vec!["blocks = '< 3'", "blocks = '[3..8]'", "blocks = '> 8'"], Some(vec![0, 1, 2])),
         ("has = 'text'", vec!["blocks = '< 3'", "blocks = '[3..8]'", "blocks = '> 9'"], None),
-        ("structured = 'present'", vec!["structured = 'object'", "structured = ['array', 'empty']", "structured = 'scalar'"], Some(vec![0, 1, 2])),
+        (
+            "structured = 'present'",
+            vec!["structured = 'object'", "structured = ['array', 'empty']", "structured = 'scalar'"],
+            Some(vec![0, 1, 2]),
+        ),
         // What cannot be known makes both false.
         ("error = false", vec!["coverage = '< 0.5'", "coverage = '>= 0.5'"], None),
         ("structured = 'present'", vec!["mirror = true", "mirror = false"], Some(vec![0, 1])),
@@ -226,7 +232,9 @@ fn facts() -> &'static (Vec<Condition>, Vec<String>, Vec<Vec<bool>>) {
         let truths = results
             .iter()
             .map(|result| {
-                pool.iter().map(|condition| probe::all_are(result.as_bytes(), [(condition, true)].into_iter())).collect()
+                pool.iter()
+                    .map(|condition| probe::all_are(result.as_bytes(), [(condition, true)].into_iter()))
+                    .collect()
             })
             .collect();
         (pool, results, truths)
@@ -267,9 +275,21 @@ proptest! {
 #[test]
 fn verdicts_are_exact_on_a_small_domain() {
     let small = [
-        "error = true", "error = false", "structured = 'present'", "structured = ['absent', 'null']", "structured = 'object'",
-        "structured = 'scalar'", "content = 'empty'", "content = 'missing'", "content = 'visible'", "has = 'text'", "only = 'text'",
-        "has = ['image', 'unknown']", "text_json = true", "text_json = false", "blocks = 0",
+        "error = true",
+        "error = false",
+        "structured = 'present'",
+        "structured = ['absent', 'null']",
+        "structured = 'object'",
+        "structured = 'scalar'",
+        "content = 'empty'",
+        "content = 'missing'",
+        "content = 'visible'",
+        "has = 'text'",
+        "only = 'text'",
+        "has = ['image', 'unknown']",
+        "text_json = true",
+        "text_json = false",
+        "blocks = 0",
     ];
     let pool: Vec<Condition> = small.iter().map(|when| conditions(when).remove(0)).collect();
     let results = results();
@@ -285,7 +305,14 @@ fn verdicts_are_exact_on_a_small_domain() {
             assert_eq!(cell.is_empty(), there.is_empty(), "{} and {}", small[a], small[b]);
             for c in 0..pool.len() {
                 let implied = cell.implies(Part::When(&pool[c]));
-                assert_eq!(implied, there.iter().all(|truth| truth[c]), "{} and {} -> {}", small[a], small[b], small[c]);
+                assert_eq!(
+                    implied,
+                    there.iter().all(|truth| truth[c]),
+                    "{} and {} -> {}",
+                    small[a],
+                    small[b],
+                    small[c]
+                );
                 for d in c + 1..pool.len() {
                     let rows = [vec![Part::When(&pool[c])], vec![Part::When(&pool[d])]];
                     let covered = covered_by(&cell, &rows).is_some();
