@@ -115,6 +115,17 @@ fn findings_come_with_their_reasons() {
 }
 
 #[test]
+fn what_an_extended_policy_does_is_not_this_files_fault() {
+    // Of sep-2200: a note of a view stands for `code` the first time alone.
+    for policy in [
+        "version = 1\n[audience.code]\norder = [\"content\", \"structured\"]\nstructured.at = \"last\"\n",
+        "version = 1\n[[servers.x.rules]]\nname = \"r\"\naudience = \"code\"\nwhen = { error = false }\nstructured.render = \"sorted\"\n",
+    ] {
+        assert_eq!(places(&check("p", policy)), [""; 0], "{policy}");
+    }
+}
+
+#[test]
 fn comments_silence() {
     let policy = |comment: &str, trailing: &str| {
         format!("{comment}version = 1\n\n[servers.metrics]{trailing}\norder = [\"structured\"]\nmeta.allow = [\"*\"]\n")
@@ -268,6 +279,40 @@ fn large_policies_are_checked_in_time() {
         // A build without optimisation on a busy machine takes many times as long.
         assert!(taken.as_secs() < if cfg!(debug_assertions) { 120 } else { 10 }, "{what}: {taken:?}");
     }
+}
+
+/// 200 rules of one route that cross each other, the worst case for taking rules away from each other.
+fn crossing_rules(change: usize) -> String {
+    let mut text = "version = 1\n".to_owned();
+    for number in 0..100 {
+        let low = if number == change { 5000 } else { number * 10 + 1 };
+        text.push_str(&format!(
+            "[[rules]]\nname = \"a{number}\"\nwhen = {{ text_bytes = \"> {low}\", structured_bytes = \"> {}\" }}\nplaceholder = \"{number}\"\n",
+            (100 - number) * 10
+        ));
+        text.push_str(&format!(
+            "[[rules]]\nname = \"b{number}\"\nwhen = {{ label.l{number} = \"x\", error = {} }}\nlimit = {{ chars = {} }}\n",
+            number % 2 == 0,
+            100_000 + number
+        ));
+    }
+    text
+}
+
+#[test]
+fn crossing_rules_are_checked_and_compared_in_time() {
+    let load = |text: &str| load_bytes("p", text.as_bytes(), &BuiltinsOnly).unwrap();
+    let (old, new) = (load(&crossing_rules(1000)), load(&crossing_rules(50)));
+    let start = Instant::now();
+    let found = lint(&old);
+    println!("check of 200 crossing rules: {:?}, {} findings", start.elapsed(), found.len());
+    assert!(found.iter().all(|found| found.code == "MS004"), "{:?}", places(&found));
+    assert!(!found.is_empty() && start.elapsed().as_secs() < if cfg!(debug_assertions) { 120 } else { 10 });
+    let start = Instant::now();
+    let found = differences(&old, &new, None);
+    println!("diff of 200 crossing rules: {:?}, {} differences", start.elapsed(), found.settings.len());
+    assert!(found.settings.iter().all(|d| d.setting.name() == "placeholder"));
+    assert!(found.settings.iter().any(|d| d.old.rule == "a50" && d.example.is_some()));
 }
 
 #[test]

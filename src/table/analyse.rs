@@ -356,7 +356,7 @@ fn not(sets: KindSets) -> KindSets {
     sets.map(|word| !word)
 }
 
-fn any(one: KindSets, other: KindSets) -> bool {
+fn share(one: KindSets, other: KindSets) -> bool {
     one.iter().zip(other).any(|(one, other)| one & other != 0)
 }
 
@@ -646,7 +646,7 @@ impl<'p> Cell<'p> {
 
     /// Whether the kinds can only be one of these sets.
     fn kinds_within(&self, sets: KindSets) -> bool {
-        !any(self.kinds, not(sets))
+        !share(self.kinds, not(sets))
     }
 
     /// Whether something mirrors for certain, in one of these states.
@@ -792,10 +792,10 @@ impl<'p> Cell<'p> {
         if self.content == ContentState::Blank as u8 {
             changed |= self.keep_kinds(TEXT_ALONE);
         }
-        if !any(self.kinds, NO_KINDS) {
+        if !share(self.kinds, NO_KINDS) {
             changed |= narrow(&mut self.content, some);
         }
-        if !any(self.kinds, TEXT_ALONE) {
+        if !share(self.kinds, TEXT_ALONE) {
             changed |= narrow(&mut self.content, !(ContentState::Blank as u8));
         }
         if self.kinds_within(NO_KINDS) {
@@ -815,7 +815,7 @@ impl<'p> Cell<'p> {
             let most = if size == 0 { 0.0 } else { f64::INFINITY };
             if !self.number(number).can_be(number, f64::from(size), most) {
                 changed |= self.keep_kinds(not(sets));
-            } else if least.is_none() && any(self.kinds, sets) {
+            } else if least.is_none() && share(self.kinds, sets) {
                 least = Some(f64::from(size));
             }
         }

@@ -157,3 +157,68 @@ pub fn only_server(rule: &Rule) -> Option<&str> {
         _ => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{BuiltinsOnly, load_bytes};
+    use crate::table::route::Route;
+    use crate::table::{Index, Table, cost};
+
+    #[test]
+    fn columns_are_in_the_order_of_the_table() {
+        let text = "version = 1
+[audience.model]\nlimit = { chars = 900 }\n[audience.code]\nhide = true
+[[rules]]\nname = 'all'\naudience = '*'\nwhen = { error = true }\nhide = true\nlimit = 'none'
+[[rules]]\nname = 'some'\nwhen = { server = 'git*', blocks = 1 }\nlimit = 'none'
+[servers.'*']\nlimit = { chars = 800 }\n[servers.'git*']\nlimit = { chars = 700 }\n[servers.github]\nlimit = { chars = 600 }
+[[servers.github.rules]]\nname = 'of github'\nwhen = { has = 'text' }\nlimit = { chars = 500 }
+[[servers.'git*'.rules]]\nname = 'of git'\nwhen = { has = 'image' }\nlimit = { chars = 400 }
+[servers.github.tools.'list_*']\nlimit = { chars = 300 }
+[[overrides]]\nname = 'o'\nwhen = { has = 'audio' }\nlimit = { chars = 200 }\nhide = false
+";
+        let policy = load_bytes("p", text.as_bytes(), &BuiltinsOnly).unwrap();
+        let index = Index::new(&policy.rules);
+        let mut compared = 0;
+        for audience in &policy.audiences {
+            let columns = Columns::new(&policy, audience);
+            for server in ["github", "gitlab", "other"] {
+                for tool in ["list_issues", "get"] {
+                    let route = Route {
+                        server: server.into(),
+                        tool: tool.into(),
+                        audience: audience.name.clone(),
+                        ..Route::default()
+                    };
+                    let table = Table::specialise(&policy.rules, &index, &audience.chain, &route).unwrap();
+                    for (setting, _) in Setting::ALL {
+                        let cells = table.column(setting).iter().filter_map(|cell| table.rows.get(cell.row as usize));
+                        let expected: Vec<u32> = cells.map(|row| row.rule).collect();
+                        let own = columns.column(setting, Some(server)).into_iter().filter(|entry| {
+                            entry.rule.tool.as_ref().is_none_or(|name| name.matches(tool))
+                                && entry.rule.when.iter().filter(|c| cost(c) == 0).all(|c| route.holds(c))
+                        });
+                        // The table ends a column where nothing below could win.
+                        let own: Vec<u32> = own.map(|entry| entry.number).take(expected.len()).collect();
+                        assert_eq!(own, expected, "{server} {tool} {}", setting.name());
+                        compared += expected.len();
+                        for entry in columns.column(setting, Some(server)) {
+                            let (found, stronger) = columns.stronger(setting, entry.number, Some(server)).unwrap();
+                            let weaker = columns.weaker(setting, &found, Some(server));
+                            let all: Vec<u32> = stronger
+                                .iter()
+                                .map(|e| e.number)
+                                .chain([entry.number])
+                                .chain(weaker.map(|e| e.number))
+                                .collect();
+                            let column: Vec<u32> =
+                                columns.column(setting, Some(server)).iter().map(|e| e.number).collect();
+                            assert_eq!(all, column);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(compared > 500, "{compared}");
+    }
+}

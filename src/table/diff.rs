@@ -11,7 +11,7 @@ use crate::error::Status;
 use crate::policy::pattern::Pattern;
 use crate::policy::rule::{Condition, Lane, Setting};
 use crate::policy::{Audience, Policy};
-use crate::{Engine, Selection};
+use crate::{Engine, Request, Selection};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
@@ -109,8 +109,11 @@ pub fn differences(old: &Policy, new: &Policy, only: Option<&str>) -> Difference
 
 /// What a policy makes of an example.
 pub fn run(engine: &Engine, witness: &Witness) -> Shown {
-    let mut selection = Selection::new();
-    match engine.select(&witness.request(), witness.result.as_bytes(), &mut selection) {
+    shown(engine, &witness.request(), witness, &mut Selection::new())
+}
+
+fn shown(engine: &Engine, request: &Request, witness: &Witness, selection: &mut Selection) -> Shown {
+    match engine.select(request, witness.result.as_bytes(), selection) {
         Ok(Status::NotForReaders) => Shown { lane: None, output: "for the protocol driver".to_owned() },
         Ok(_) => {
             let output = selection.json().unwrap_or(witness.result.as_bytes());
@@ -222,13 +225,18 @@ impl<'p> Comparison<'_, 'p> {
         let mut differs: Option<Example> = None;
         let mut is_left = false;
         let mut looked_at = 0;
+        let (mut old_selection, mut new_selection) = (Selection::new(), Selection::new());
         let searched = outside(cell, rows, &mut budget, &mut Vec::new(), &mut |left| {
             is_left = true;
             looked_at += 1;
             let [old_engine, new_engine] = self.engines;
+            // The route is the same for all candidates; its tables are made once.
+            let mut request: Option<Request> = None;
             witness::find(left, audience, &is_other, &mut |witness| {
-                let example =
-                    Example { witness: witness.clone(), old: run(old_engine, witness), new: run(new_engine, witness) };
+                let request = request.get_or_insert_with(|| witness.request());
+                let old = shown(old_engine, request, witness, &mut old_selection);
+                let new = shown(new_engine, request, witness, &mut new_selection);
+                let example = Example { witness: witness.clone(), old, new };
                 let is_different = example.old != example.new;
                 if is_different {
                     differs = Some(example);

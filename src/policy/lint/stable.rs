@@ -6,11 +6,11 @@
 use super::overlap::shortened;
 use super::{Lints, NOT_STABLE};
 use crate::policy::rule::{Lane, Layer, Rule, Value};
-use crate::policy::{BUILTINS, SourceFile};
+use crate::policy::{BUILTINS, Policy, SourceFile};
 use crate::table::analyse::{Cell, parts};
 use crate::table::columns::only_server;
 use crate::table::witness::{self, Witness};
-use crate::{Selection, Status};
+use crate::{Engine, Request, Selection, Status};
 use std::collections::HashSet;
 
 /// So many rules are tried.
@@ -29,11 +29,15 @@ pub(super) fn look(lints: &mut Lints<'_, '_>) {
         })
         .take(MOST_RULES)
         .collect();
+    if rules.is_empty() {
+        return;
+    }
+    let below = without_own(lints.policy);
     for (number, rule) in rules {
         if reported.contains(&number) || lints.is_full(NOT_STABLE) {
             continue;
         }
-        let Some((witness, again)) = unstable(lints, number, rule) else { continue };
+        let Some((witness, again)) = unstable(lints, &below, number, rule) else { continue };
         reported.insert(number);
         let message = format!("{:?} is not stable: selecting from a selected result gives another one", rule.title());
         let [first, second] = again;
@@ -43,6 +47,23 @@ pub(super) fn look(lints: &mut Lints<'_, '_>) {
             .note(format!("once: {}", shortened(&first)))
             .note(format!("twice: {}", shortened(&second)));
         lints.add(found.help("select once, where results come in; or keep what is selected as it is"));
+    }
+}
+
+/// The policy without the rules of its own file.
+fn without_own(policy: &Policy) -> Engine {
+    let rules = policy.rules.iter().filter(|rule| rule.place.file != 0).cloned().collect();
+    Engine::of_policy(Policy { rules, ..policy.clone() })
+}
+
+/// Whether selecting twice gives what selecting once does.
+fn is_settled(engine: &Engine, request: &Request, result: &[u8]) -> bool {
+    let mut selection = Selection::new();
+    let Ok(Status::Changed) = engine.select(request, result, &mut selection) else { return true };
+    let first = selection.json().unwrap_or_default().to_vec();
+    match engine.select(request, &first, &mut selection) {
+        Ok(Status::Changed) => selection.json() == Some(&first),
+        _ => true,
     }
 }
 
@@ -60,7 +81,7 @@ fn can_unsettle(value: &Value) -> bool {
 }
 
 /// An example that this rule decides, and what becomes of it once and twice.
-fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness, [String; 2])> {
+fn unstable(lints: &Lints<'_, '_>, below: &Engine, number: u32, rule: &Rule) -> Option<(Witness, [String; 2])> {
     let columns = lints.columns_of(rule).next()?;
     let audience = columns.audience.name.to_string();
     let server = only_server(rule);
@@ -68,17 +89,19 @@ fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness,
     let engine = lints.engine();
     let mut selection = Selection::new();
     let mut again = None;
+    let mut request: Option<Request> = None;
     let mut tried = 0;
     let cell = Cell::of(&parts(rule));
     // Where it is one of many, an example of the rule alone; a section of an audience sees all kinds of results.
-    let most = if rule.layer == Layer::Audience { 400 } else { 120 };
+    let most = if rule.layer == Layer::Audience { 400 } else { 60 };
     let witness = witness::find(&cell, &audience, &is_other, &mut |witness| {
         tried += 1;
         if tried > most {
             return true;
         }
-        let request = witness.request();
-        if !matches!(engine.select(&request, witness.result.as_bytes(), &mut selection), Ok(Status::Changed)) {
+        // The route is the same for all; its table is made once.
+        let request = request.get_or_insert_with(|| witness.request());
+        if !matches!(engine.select(request, witness.result.as_bytes(), &mut selection), Ok(Status::Changed)) {
             return false;
         }
         let decides = selection.deciding_rules().iter().any(|rule| u32::try_from(*rule) == Ok(number));
@@ -87,7 +110,7 @@ fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness,
         }
         let lane = selection.lane();
         let first = selection.json().unwrap_or_default().to_vec();
-        let second = match engine.select(&request, &first, &mut selection) {
+        let second = match engine.select(request, &first, &mut selection) {
             Ok(Status::Changed) => selection.json().unwrap_or_default().to_vec(),
             Ok(_) | Err(_) => return false,
         };
@@ -95,6 +118,10 @@ fn unstable(lints: &Lints<'_, '_>, number: u32, rule: &Rule) -> Option<(Witness,
         let is_text_alone = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Nothing)
             && selection.lane() == Lane::Nothing;
         if first == second || selection.lane() == Lane::Raw || is_text_alone {
+            return false;
+        }
+        // What the extended policies do to it anyway is not this file's fault.
+        if !is_settled(below, request, witness.result.as_bytes()) {
             return false;
         }
         again = Some([first, second].map(|json| String::from_utf8_lossy(&json).into_owned()));

@@ -147,6 +147,9 @@ fn results() -> Vec<String> {
         r#"{"type":"text","text":"[1]"},{"type":"image","data":"aGk=","mimeType":"image/png"}"#,
         r#"{"type":"resource","resource":{"uri":"file:///a","text":"a"}},{"type":"image","data":"aGk=","mimeType":"image/png"}"#,
         r#"{"type":"audio","data":"aGk=","mimeType":"audio/wav"}"#,
+        r#"{"type":"text","text":"a"},{"type":"audio","data":"aGk=","mimeType":"audio/wav"}"#,
+        r#"{"type":"text","text":"[2]"},{"type":"audio","data":"aGk=","mimeType":"audio/wav"}"#,
+        r#"{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"audio","data":"aGk=","mimeType":"audio/wav"}"#,
     ];
     let values = [
         "",
