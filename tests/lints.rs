@@ -166,6 +166,61 @@ fn mending_leaves_a_policy_that_loads_and_is_clean() {
     }
 }
 
+/// The command line: its exit status and what it prints.
+fn run(args: &[&str]) -> (i32, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mcp-select")).args(args).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_command_line_says_no_by_its_exit_status() {
+    let faulty = |name: &str| format!("tests/lints/{name}.toml");
+    assert_eq!(run(&["check", "sep-2200", "lossless", "rules/openai-apps.toml"]).0, 0);
+    assert_eq!(run(&["check", &faulty("masked_by_one")]).0, 0);
+    assert_eq!(run(&["check", "--deny", "MS001", &faulty("masked_by_one")]).0, 1);
+    assert_eq!(run(&["check", "--deny", "warnings", &faulty("masked_by_one")]).0, 1);
+    assert_eq!(run(&["check", "--deny", "warnings", "--allow", "masked", &faulty("masked_by_one")]).0, 0);
+    assert_eq!(run(&["check", &faulty("never_empty_with_text")]).0, 1);
+    assert_eq!(run(&["check", "--deny", "MS999", "sep-2200"]).0, 2);
+    assert_eq!(run(&["check", "--explain", "MS001"]).1, find("MS001").unwrap().page);
+    let (status, sarif) = run(&["check", "--format", "sarif", "tests/lints"]);
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    let run_of_it = &sarif["runs"][0];
+    assert_eq!((status, run_of_it["tool"]["driver"]["rules"].as_array().unwrap().len()), (1, LINTS.len()));
+    assert!(run_of_it["results"].as_array().unwrap().len() >= 47);
+
+    assert_eq!(run(&["diff", "lossless", "lossless"]).0, 0);
+    let (status, text) = run(&["diff", "sep-2200", "lossless"]);
+    assert_eq!(status, 1);
+    assert!(text.contains("order = [\"content\", \"structured\"] -> [\"both\"]"), "{text}");
+    assert_eq!(run(&["diff", "sep-2200", "nowhere"]).0, 2);
+    assert_eq!(run(&["diff", "sep-2200", "lossless", "--audience", "nobody"]).0, 2);
+    assert_eq!(run(&["diff", "sep-2200", "lossless", "--audience", "code"]).0, 0);
+}
+
+#[test]
+fn mending_replaces_the_file_and_leaves_what_does_not_parse() {
+    let folder = std::env::temp_dir().join(format!("mcp-select-lints-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let dotted = write(
+        "dotted.toml",
+        "version = 1\n[servers.github.com]\nhide = true\n[servers.github.io.tools.x]\nhide = true\n",
+    );
+    let broken = write("broken.toml", "version = 1\n[servers.github.com\nhide = true\n");
+    let (status, _) = run(&["check", "--fix", folder.to_str().unwrap()]);
+    assert_eq!(status, 1);
+    let mended = "version = 1\n[servers.\"github.com\"]\nhide = true\n[servers.\"github.io\".tools.x]\nhide = true\n";
+    assert_eq!(std::fs::read_to_string(dotted).unwrap(), mended);
+    assert_eq!(std::fs::read_to_string(broken).unwrap(), "version = 1\n[servers.github.com\nhide = true\n");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 // ---- diff -------------------------------------------------------------------------------------------------------
 
 fn diff(old: &str, new: &str) -> Vec<String> {

@@ -262,7 +262,7 @@ impl<'p> Names<'p> {
     fn is_empty(&self) -> bool {
         // Any name at all, unless `*` is excluded.
         if self.one_of.is_empty() {
-            return self.none_of.iter().any(|list| list.iter().any(|pattern| is_anything(pattern)));
+            return self.none_of.iter().any(|list| list.iter().any(is_anything));
         }
         self.alive().next().is_none()
     }
@@ -696,7 +696,7 @@ impl<'p> Cell<'p> {
         // A label that must not match can be absent.
         let labels = self.labels.iter().any(|(_, names)| !names.one_of.is_empty() && names.is_empty());
         let within = |part: &[Pattern], whole: &[Pattern]| part.iter().all(|p| whole.iter().any(|w| w.includes(p)));
-        let meta = both_ways(&self.meta, |yes, no| within(yes, no));
+        let meta = both_ways(&self.meta, within);
         let paths = both_ways(&self.paths, |yes, no| no.is_start_of(yes));
         let meta_paths = both_ways(&self.meta_paths, |yes, no| no.is_start_of(yes));
         names || labels || meta || paths || meta_paths

@@ -159,8 +159,8 @@ fn name(names: &Names<'_>, usual: &[&str], avoid: &dyn Fn(&str) -> bool) -> Opti
         let numbered = (1..200).map(|number| format!("example-{number}"));
         return usual.iter().map(|name| (*name).to_owned()).chain(numbered).find(fits);
     }
-    let examples = names.alive().flat_map(|pattern| variants(pattern));
-    let mixed = names.one_of.iter().flat_map(|list| list.iter()).flat_map(|pattern| variants(pattern));
+    let examples = names.alive().flat_map(variants);
+    let mixed = names.one_of.iter().flat_map(|list| list.iter()).flat_map(variants);
     let mixed = mixed.chain(names.one_of.iter().flat_map(|list| list.iter()).flat_map(|first| {
         names.one_of.iter().flat_map(|list| list.iter()).filter_map(move |second| woven(first, second))
     }));
