@@ -4,6 +4,8 @@
 use mcp_select::policy::lint::{LINTS, find, lint, lint_broken};
 use mcp_select::policy::{BUILTINS, BuiltinsOnly, Diagnostic, load_builtin, load_bytes, load_file};
 use mcp_select::table::diff::differences;
+use mcp_select::{Engine, Request, Selection};
+use proptest::prelude::*;
 use std::path::Path;
 use std::time::Instant;
 
@@ -164,6 +166,61 @@ fn mending_leaves_a_policy_that_loads_and_is_clean() {
     }
 }
 
+/// The command line: its exit status and what it prints.
+fn run(args: &[&str]) -> (i32, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mcp-select")).args(args).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_command_line_says_no_by_its_exit_status() {
+    let faulty = |name: &str| format!("tests/lints/{name}.toml");
+    assert_eq!(run(&["check", "sep-2200", "lossless", "rules/openai-apps.toml"]).0, 0);
+    assert_eq!(run(&["check", &faulty("masked_by_one")]).0, 0);
+    assert_eq!(run(&["check", "--deny", "MS001", &faulty("masked_by_one")]).0, 1);
+    assert_eq!(run(&["check", "--deny", "warnings", &faulty("masked_by_one")]).0, 1);
+    assert_eq!(run(&["check", "--deny", "warnings", "--allow", "masked", &faulty("masked_by_one")]).0, 0);
+    assert_eq!(run(&["check", &faulty("never_empty_with_text")]).0, 1);
+    assert_eq!(run(&["check", "--deny", "MS999", "sep-2200"]).0, 2);
+    assert_eq!(run(&["check", "--explain", "MS001"]).1, find("MS001").unwrap().page);
+    let (status, sarif) = run(&["check", "--format", "sarif", "tests/lints"]);
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    let run_of_it = &sarif["runs"][0];
+    assert_eq!((status, run_of_it["tool"]["driver"]["rules"].as_array().unwrap().len()), (1, LINTS.len()));
+    assert!(run_of_it["results"].as_array().unwrap().len() >= 47);
+
+    assert_eq!(run(&["diff", "lossless", "lossless"]).0, 0);
+    let (status, text) = run(&["diff", "sep-2200", "lossless"]);
+    assert_eq!(status, 1);
+    assert!(text.contains("order = [\"content\", \"structured\"] -> [\"both\"]"), "{text}");
+    assert_eq!(run(&["diff", "sep-2200", "nowhere"]).0, 2);
+    assert_eq!(run(&["diff", "sep-2200", "lossless", "--audience", "nobody"]).0, 2);
+    assert_eq!(run(&["diff", "sep-2200", "lossless", "--audience", "code"]).0, 0);
+}
+
+#[test]
+fn mending_replaces_the_file_and_leaves_what_does_not_parse() {
+    let folder = std::env::temp_dir().join(format!("mcp-select-lints-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let dotted = write(
+        "dotted.toml",
+        "version = 1\n[servers.github.com]\nhide = true\n[servers.github.io.tools.x]\nhide = true\n",
+    );
+    let broken = write("broken.toml", "version = 1\n[servers.github.com\nhide = true\n");
+    let (status, _) = run(&["check", "--fix", folder.to_str().unwrap()]);
+    assert_eq!(status, 1);
+    let mended = "version = 1\n[servers.\"github.com\"]\nhide = true\n[servers.\"github.io\".tools.x]\nhide = true\n";
+    assert_eq!(std::fs::read_to_string(dotted).unwrap(), mended);
+    assert_eq!(std::fs::read_to_string(broken).unwrap(), "version = 1\n[servers.github.com\nhide = true\n");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 // ---- diff -------------------------------------------------------------------------------------------------------
 
 fn diff(old: &str, new: &str) -> Vec<String> {
@@ -242,6 +299,178 @@ fn differences_come_with_results_that_show_them() {
     }
     let found = diff("version = 1\n[audience.x]\nlike = 'model'", "version = 1\n[input]\nmax_depth = 9");
     assert_eq!(found, ["the audience \"x\" is no longer defined", "input.max_depth: 128 -> 9"]);
+}
+
+/// A policy of up to four rules, sections and overrides out of a small stock.
+fn policies() -> impl Strategy<Value = String> {
+    const CONDITIONS: [&str; 14] = [
+        "error = true",
+        "structured = 'present'",
+        "structured = ['object', 'null']",
+        "coverage = '< 0.9'",
+        "mirror = true",
+        "text_json = true",
+        "content = ['empty', 'missing']",
+        "has = 'image'",
+        "blocks = '> 1'",
+        "text_bytes = '> 5'",
+        "server = 'a*'",
+        "server = ['a', 'b']",
+        "tool = 't'",
+        "path = '$.a'",
+    ];
+    const SETTINGS: [&str; 7] = [
+        "order = ['structured', 'content']",
+        "order = ['both']",
+        "placeholder = 'nothing'",
+        "hide = true",
+        "hide = false",
+        "structured.render = 'sorted'",
+        "meta.allow = ['inherit', 'k']",
+    ];
+    const HEADERS: [&str; 6] = [
+        "[[rules]]",
+        "[[overrides]]",
+        "[[servers.a.rules]]",
+        "[[servers.'a*'.rules]]",
+        "[servers.b]",
+        "[servers.a.tools.t]",
+    ];
+    let rule = (0..HEADERS.len(), prop::collection::vec(0..CONDITIONS.len(), 0..3), 0..SETTINGS.len());
+    prop::collection::vec(rule, 0..5).prop_map(|rules| {
+        let mut text = "version = 1\nextends = 'sep-2200'\n".to_owned();
+        let mut sections = std::collections::HashSet::new();
+        for (number, (header, conditions, setting)) in rules.into_iter().enumerate() {
+            let header = HEADERS[header];
+            if !header.starts_with("[[") {
+                if sections.insert(header) {
+                    text.push_str(&format!("{header}\n{}\n", SETTINGS[setting]));
+                }
+                continue;
+            }
+            let mut when: Vec<&str> = Vec::new();
+            for condition in conditions.into_iter().map(|condition| CONDITIONS[condition]) {
+                let name = |text: &str| text.split(' ').next().unwrap().to_owned();
+                if !when.iter().any(|other| name(other) == name(condition)) {
+                    when.push(condition);
+                }
+            }
+            let setting = SETTINGS[setting];
+            // `order` under `error = true` does not load.
+            when.retain(|condition| !(setting.starts_with("order") && condition.starts_with("error")));
+            text.push_str(&format!("{header}\nname = 'r{number}'\nwhen = {{ {} }}\n{setting}\n", when.join(", ")));
+        }
+        text
+    })
+}
+
+const RESULTS: [&str; 12] = [
+    r#"{"content":[{"type":"text","text":"amber"}]}"#,
+    r#"{"content":[{"type":"text","text":"amber"}],"isError":true,"_meta":{"k":1,"l":2}}"#,
+    r#"{"content":[{"type":"text","text":"some more words"}],"structuredContent":{"b":"amber","a":"birch"}}"#,
+    r#"{"content":[{"type":"text","text":"{\"b\":1,\"a\":2}"}],"structuredContent":{"b":1,"a":2}}"#,
+    r#"{"content":[{"type":"text","text":"{\"b\":1,\"a\":2}"}],"structuredContent":{"b":1,"a":2},"isError":true}"#,
+    r#"{"content":[],"structuredContent":{"c":"amber"}}"#,
+    r#"{"structuredContent":null}"#,
+    r#"{"structuredContent":["amber"]}"#,
+    r#"{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"text","text":"x"}],"structuredContent":[1]}"#,
+    r#"{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"}]}"#,
+    r#"{"content":[],"_meta":{"k":1}}"#,
+    r#"{"content":[{"type":"text","text":" "}],"structuredContent":{}}"#,
+];
+
+fn outputs(policy: &str) -> Vec<String> {
+    let engine = Engine::from_toml(policy.as_bytes()).unwrap();
+    let mut selection = Selection::new();
+    let mut outputs = Vec::new();
+    for server in ["a", "b", "ab", "other"] {
+        for tool in ["t", "u"] {
+            for audience in ["model", "user"] {
+                let request = Request::new(server, tool, audience);
+                for result in RESULTS {
+                    engine.select(&request, result.as_bytes(), &mut selection).unwrap();
+                    let json = selection.json().unwrap_or(result.as_bytes());
+                    outputs.push(format!(
+                        "{server} {tool} {audience} {result} {} {}",
+                        selection.lane().name(),
+                        String::from_utf8_lossy(json)
+                    ));
+                }
+            }
+        }
+    }
+    outputs
+}
+
+/// The rules that decided something in the end, by name.
+fn deciding(policy: &str) -> std::collections::HashSet<String> {
+    let engine = Engine::from_toml(policy.as_bytes()).unwrap();
+    let mut selection = Selection::new();
+    let mut names = std::collections::HashSet::new();
+    for server in ["a", "b", "ab", "other"] {
+        for tool in ["t", "u"] {
+            for audience in ["model", "user", "code"] {
+                let request = Request::new(server, tool, audience);
+                for result in RESULTS {
+                    engine.select(&request, result.as_bytes(), &mut selection).unwrap();
+                    for rule in selection.deciding_rules() {
+                        names.insert(selection.policy().unwrap().rules[rule].title().into_owned());
+                    }
+                }
+            }
+        }
+    }
+    names
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Policies that are said to decide alike do so, and an example that is said to differ does.
+    #[test]
+    fn diff_misses_nothing_that_results_show(old in policies(), new in policies()) {
+        let load = |text: &str| load_bytes("p", text.as_bytes(), &BuiltinsOnly).unwrap();
+        let found = differences(&load(&old), &load(&new), None);
+        if found.is_empty() {
+            prop_assert!(!found.incomplete);
+            prop_assert_eq!(outputs(&old), outputs(&new), "{}\n{}", old, new);
+        }
+        for difference in found.settings {
+            let Some(example) = difference.example.filter(|example| example.old != example.new) else { continue };
+            for (policy, expected) in [(&old, &example.old), (&new, &example.new)] {
+                let engine = Engine::from_toml(policy.as_bytes()).unwrap();
+                let mut selection = Selection::new();
+                let result = example.witness.result.as_bytes();
+                engine.select(&example.witness.request(), result, &mut selection).unwrap();
+                let json = selection.json().unwrap_or(result);
+                let output = String::from_utf8_lossy(json).trim().to_owned();
+                prop_assert_eq!(&output, &expected.output);
+            }
+        }
+    }
+
+    /// A rule that is said never to decide anything decides nothing of these results; one that is said to change nothing
+    /// can be taken out.
+    #[test]
+    fn masked_rules_decide_nothing(policy in policies()) {
+        let found = check("p", &policy);
+        let deciding = deciding(&policy);
+        for finding in found {
+            let rule = finding.message.split('"').nth(1).unwrap_or_default().to_owned();
+            match finding.code {
+                "MS001" | "MS002" => {
+                    let line = policy.lines().position(|line| line == format!("name = '{rule}'"));
+                    prop_assert!(line.is_none() || !deciding.contains(&rule), "{} {}", finding, policy);
+                }
+                "MS018" => {
+                    let Some(name) = policy.lines().position(|line| line == format!("name = '{rule}'")) else { continue };
+                    let without: Vec<&str> = policy.lines().enumerate().filter(|(line, _)| !(name - 1..name + 3).contains(line)).map(|(_, line)| line).collect();
+                    prop_assert_eq!(outputs(&policy), outputs(&without.join("\n")), "{}", policy);
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 // ---- size -------------------------------------------------------------------------------------------------------

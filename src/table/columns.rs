@@ -20,7 +20,8 @@ pub struct Entry<'p> {
 }
 
 impl<'p> Entry<'p> {
-    fn compare(&self, other: &Entry<'_>) -> Ordering {
+    /// `Less`: the stronger one.
+    pub fn compare(&self, other: &Entry<'_>) -> Ordering {
         rank(self.rule, other.rule).then(self.distance.cmp(&other.distance)).then(self.number.cmp(&other.number))
     }
 
@@ -93,6 +94,11 @@ impl<'p> Columns<'p> {
     pub fn named<'s>(&'s self, setting: Setting, server: &str) -> impl Iterator<Item = &'s Entry<'p>> {
         let entries = self.exact.get(server).map(Vec::as_slice).unwrap_or_default();
         entries.iter().filter(move |(of, _)| *of == setting).map(|(_, entry)| entry)
+    }
+
+    /// The rules in sections of servers by name, of all of them.
+    pub fn all_named(&self, setting: Setting) -> impl Iterator<Item = &Entry<'p>> {
+        self.exact.values().flatten().filter(move |(of, _)| *of == setting).map(|(_, entry)| entry)
     }
 
     /// The whole column of a server, the strongest first; `None`: of servers without a section by name.

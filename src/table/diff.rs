@@ -88,6 +88,7 @@ pub fn differences(old: &Policy, new: &Policy, only: Option<&str>) -> Difference
             columns: &columns,
             engines: [&old_engine, &new_engine],
             pieces: &mut pieces,
+            unsure: None,
             seen: HashSet::new(),
             found: &mut differences,
         };
@@ -128,6 +129,8 @@ struct Comparison<'c, 'p> {
     columns: &'c [Columns<'p>; 2],
     engines: [&'c Engine; 2],
     pieces: &'c mut u32,
+    /// Of a setting whose values are collected: two rules that may make a difference.
+    unsure: Option<Difference>,
     /// Pairs of rules that were reported for a setting.
     seen: HashSet<(usize, u32, u32)>,
     found: &'c mut Differences,
@@ -182,6 +185,11 @@ impl<'p> Comparison<'_, 'p> {
             _ => {}
         }
         let (old, new) = (reachable(&base, setting, &old), reachable(&base, setting, &new));
+        if setting == Setting::MetaDeny && same_in_any_order(&old, &new) {
+            return;
+        }
+        let reported = self.found.settings.len();
+        self.unsure = None;
         for (index, one) in old.iter().enumerate() {
             let held = base.with_all(&one.parts());
             if held.is_empty() {
@@ -200,6 +208,9 @@ impl<'p> Comparison<'_, 'p> {
                 let rows: Vec<Vec<Part<'_>>> = above.filter(|entry| entry.stops(setting)).map(Entry::parts).collect();
                 self.pair(setting, server, one, other, cell, &rows);
             }
+        }
+        if let Some(unsure) = self.unsure.take().filter(|_| self.found.settings.len() == reported) {
+            self.found.settings.push(unsure);
         }
     }
 
@@ -223,6 +234,8 @@ impl<'p> Comparison<'_, 'p> {
         let before = budget;
         let mut same: Option<Example> = None;
         let mut differs: Option<Example> = None;
+        let mut more = witness::telling(old.value);
+        more.extend(witness::telling(new.value));
         let mut is_left = false;
         let mut looked_at = 0;
         let (mut old_selection, mut new_selection) = (Selection::new(), Selection::new());
@@ -232,7 +245,7 @@ impl<'p> Comparison<'_, 'p> {
             let [old_engine, new_engine] = self.engines;
             // The route is the same for all candidates; its tables are made once.
             let mut request: Option<Request> = None;
-            witness::find(left, audience, &is_other, &mut |witness| {
+            witness::find(left, audience, &is_other, &more, &mut |witness| {
                 let request = request.get_or_insert_with(|| witness.request());
                 let old = shown(old_engine, request, witness, &mut old_selection);
                 let new = shown(new_engine, request, witness, &mut new_selection);
@@ -252,20 +265,23 @@ impl<'p> Comparison<'_, 'p> {
         if !is_left && searched == Searched::All {
             return;
         }
-        // Where values are collected from several rules, two that differ need not make a difference.
-        let is_collected = !old.stops(setting) || !new.stops(setting) || setting == Setting::MetaDeny;
-        if is_collected && differs.is_none() {
-            return;
-        }
-        self.seen.insert((setting.index(), old.number, new.number));
         let [old_policy, new_policy] = self.policies;
-        self.found.settings.push(Difference {
+        let difference = Difference {
             audience: audience.to_owned(),
             setting,
             old: winner(old_policy, old),
             new: winner(new_policy, new),
             example: differs.or(same),
-        });
+        };
+        // Where values are collected from several rules, two that differ need not make a difference.
+        let is_collected = !old.stops(setting) || !new.stops(setting) || setting == Setting::MetaDeny;
+        let is_shown = difference.example.as_ref().is_some_and(|example| example.old != example.new);
+        if is_collected && !is_shown {
+            self.unsure.get_or_insert(Difference { example: None, ..difference });
+            return;
+        }
+        self.seen.insert((setting.index(), old.number, new.number));
+        self.found.settings.push(difference);
     }
 }
 
@@ -299,6 +315,11 @@ fn same(one: &[Entry<'_>], other: &[Entry<'_>]) -> bool {
                 && one.rule.tool == other.rule.tool
                 && one.rule.when == other.rule.when
         })
+}
+
+fn same_in_any_order(one: &[Entry<'_>], other: &[Entry<'_>]) -> bool {
+    let is_in = |list: &[Entry<'_>], entry: &Entry<'_>| list.iter().any(|it| same(&[*it], &[*entry]));
+    one.iter().all(|entry| is_in(other, entry)) && other.iter().all(|entry| is_in(one, entry))
 }
 
 /// The servers that conditions name one by one.

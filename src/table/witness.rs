@@ -6,8 +6,8 @@
 
 use super::analyse::{Cell, Names, Number, Part};
 use super::route::{Definition, Route};
-use crate::policy::pattern::Pattern;
-use crate::policy::rule::{Condition, ContentState, Kind, StructuredState};
+use crate::policy::pattern::{MetaPattern, Pattern};
+use crate::policy::rule::{BlockRule, Condition, ContentState, Kind, StructuredState, Value};
 use crate::request::Request;
 use crate::result::json::escape_into;
 use crate::result::meta_key::{is_reserved, is_well_formed};
@@ -81,14 +81,16 @@ impl Witness {
 
 /// The first example in a cell.
 pub fn example(cell: &Cell<'_>, audience: &str, avoid: &dyn Fn(&str) -> bool) -> Option<Witness> {
-    find(cell, audience, avoid, &mut |_| true)
+    find(cell, audience, avoid, &[], &mut |_| true)
 }
 
-/// The first example in a cell that is accepted. `avoid` names servers that are not meant.
+/// The first example in a cell that is accepted. `avoid` names servers that are not meant; `more` are further results to
+/// try.
 pub fn find(
     cell: &Cell<'_>,
     audience: &str,
     avoid: &dyn Fn(&str) -> bool,
+    more: &[String],
     accept: &mut dyn FnMut(&Witness) -> bool,
 ) -> Option<Witness> {
     if cell.is_empty() {
@@ -121,7 +123,7 @@ pub fn find(
         }
         if tried > MOST_CANDIDATES || built > 50.0 * MOST_BYTES { Tried::Enough } else { Tried::No }
     };
-    let found = each_candidate(cell, &mut try_one);
+    let found = each_candidate(cell, &mut try_one) || more.iter().any(|result| try_one(result.clone()) == Tried::Found);
     found.then_some(witness)
 }
 
@@ -320,6 +322,59 @@ const GALLERY: &[&str] = &[
     r#"{"content":[],"structuredContent":{"b":1.50,"a":{"c":[]}}}"#,
     r#"{"content":[],"structuredContent":{"a":1},"_meta":{"com.example/a":1}}"#,
 ];
+
+/// Results in which this value of a setting can be seen at work: keys that are allowed, texts beyond a limit, and so on.
+pub fn telling(value: &Value) -> Vec<String> {
+    let text = |text: &str| format!("{{\"content\":[{}]}}", text_block(text));
+    let with_value = |json: &str| {
+        let copy = format!("{{\"content\":[{}],\"structuredContent\":{json}}}", text_block(json));
+        vec![format!("{{\"content\":[],\"structuredContent\":{json}}}"), copy]
+    };
+    match value {
+        Value::Meta(patterns) => {
+            let keys = patterns.iter().filter_map(|pattern| match pattern {
+                MetaPattern::Inherit => None,
+                MetaPattern::Any => Some("example".to_owned()),
+                MetaPattern::Prefix(prefix) => Some(format!("{prefix}example")),
+                MetaPattern::Key(key) => Some(key.to_string()),
+            });
+            // Each alone, so that it is there for sure when the others are not let through.
+            keys.map(|key| {
+                format!("{{\"content\":[{}],\"_meta\":{{{}:true}}}}", text_block("An example."), quoted(&key))
+            })
+            .collect()
+        }
+        Value::Limit(Some(limit)) if limit.most < 1_000_000 => {
+            let length = usize::try_from(limit.most).unwrap_or_default();
+            let long = "x".repeat(length.saturating_add(1));
+            vec![text(&long), format!("{{\"content\":[],\"structuredContent\":[{}]}}", quoted(&long))]
+        }
+        Value::Paths(paths) => {
+            let paths: Vec<&JsonPath> = paths.iter().collect();
+            let all = planted(&paths, false, &[leaf(0)]).into_iter();
+            let each = paths.iter().filter_map(|path| planted(&[path], false, &[leaf(0)]));
+            all.chain(each).flat_map(|json| with_value(&json)).collect()
+        }
+        Value::Text(name) => with_value(&format!("{{{}:{{\"a\":[1]}}}}", quoted(name))),
+        Value::Block(BlockRule::ByMime(answers)) => answers
+            .iter()
+            .flat_map(|(mime, _)| {
+                let mime = quoted(&mime.example());
+                [
+                    format!("{{\"content\":[{{\"type\":\"image\",\"data\":\"aGk=\",\"mimeType\":{mime}}}]}}"),
+                    format!("{{\"content\":[{{\"type\":\"audio\",\"data\":\"aGk=\",\"mimeType\":{mime}}}]}}"),
+                    format!(
+                        "{{\"content\":[{{\"type\":\"resource\",\"resource\":{{\"uri\":\"file:///a\",\"mimeType\":{mime},\"blob\":\"aGk=\"}}}}]}}"
+                    ),
+                    format!(
+                        "{{\"content\":[{{\"type\":\"resource\",\"resource\":{{\"uri\":\"file:///a\",\"mimeType\":{mime},\"text\":\"hi\"}}}}]}}"
+                    ),
+                ]
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
 
 /// Shares of leaves that a text can say, those that a cell allows.
 fn shares(cell: &Cell<'_>) -> Vec<(usize, usize)> {

@@ -115,6 +115,7 @@ fn says_the_same_below(
     server: Option<&str>,
     cell: &Cell<'_>,
 ) -> bool {
+    let mut is_same = false;
     for below in columns.weaker(setting, own, server) {
         let parts = below.parts();
         if cell.with_all(&parts).is_empty() {
@@ -124,10 +125,15 @@ fn says_the_same_below(
             return false;
         }
         if parts.iter().all(|part| cell.implies(*part)) {
-            return true;
+            is_same = true;
+            break;
         }
     }
-    false
+    // One that speaks of many servers can stand above the sections of some.
+    let differs = |below: &Entry<'_>| {
+        below.compare(own).is_gt() && below.value != own.value && !cell.with_all(&below.parts()).is_empty()
+    };
+    is_same && (server.is_some() || !columns.all_named(setting).any(differs))
 }
 
 /// The rules that hide one.

@@ -92,13 +92,21 @@ fn limit(lints: &mut Lints<'_, '_>, rule: &Rule) {
 fn leaves_alone(columns: &Columns<'_>, rule: &Rule, cell: &Cell<'_>) -> bool {
     [(Setting::Order, false), (Setting::ErrorOrder, true)].into_iter().all(|(setting, error)| {
         let cell = cell.with(Part::Error(error), true);
-        for entry in columns.column(setting, only_server(rule)) {
+        let is_left = |value: &Value| {
+            matches!(value, Value::Order(lanes) if matches!(lanes.first(), Some(Lane::Whole | Lane::Nothing)))
+        };
+        let server = only_server(rule);
+        // A rule that speaks of many servers also speaks of those with sections of their own.
+        let mut named = columns.all_named(setting).filter(|_| server.is_none());
+        if named.any(|entry| !is_left(entry.value) && !cell.with_all(&entry.parts()).is_empty()) {
+            return false;
+        }
+        for entry in columns.column(setting, server) {
             let parts = entry.parts();
             if cell.with_all(&parts).is_empty() {
                 continue;
             }
-            let is_left = matches!(entry.value, Value::Order(lanes) if matches!(lanes.first(), Some(Lane::Whole | Lane::Nothing)));
-            if !is_left {
+            if !is_left(entry.value) {
                 return false;
             }
             if parts.iter().all(|part| cell.implies(*part)) {

@@ -94,7 +94,7 @@ fn unstable(lints: &Lints<'_, '_>, below: &Engine, number: u32, rule: &Rule) -> 
     let cell = Cell::of(&parts(rule));
     // Where it is one of many, an example of the rule alone; a section of an audience sees all kinds of results.
     let most = if rule.layer == Layer::Audience { 400 } else { 60 };
-    let witness = witness::find(&cell, &audience, &is_other, &mut |witness| {
+    let witness = witness::find(&cell, &audience, &is_other, &[], &mut |witness| {
         tried += 1;
         if tried > most {
             return true;

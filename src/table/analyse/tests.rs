@@ -228,9 +228,11 @@ const POOL: &[&str] = &[
     "meta_path = '$.*'",
 ];
 
-fn facts() -> &'static (Vec<Condition>, Vec<String>, Vec<Vec<bool>>) {
-    type Domain = (Vec<Condition>, Vec<String>, Vec<Vec<bool>>);
-    static FACTS: std::sync::LazyLock<Domain> = std::sync::LazyLock::new(|| {
+/// Conditions, results, and for each result which of the conditions hold.
+type Known = (Vec<Condition>, Vec<String>, Vec<Vec<bool>>);
+
+fn facts() -> &'static Known {
+    static FACTS: std::sync::LazyLock<Known> = std::sync::LazyLock::new(|| {
         let pool: Vec<Condition> = POOL.iter().map(|when| conditions(when).remove(0)).collect();
         let results = results();
         let truths = results
