@@ -32,6 +32,7 @@ SOURCES = [
     "src",
     "rules",
     "include",
+    "docs/lints",
     "README.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",
