@@ -33,6 +33,7 @@ SOURCES = [
     "rules",
     "include",
     "docs/lints",
+    "benches",
     "README.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",
