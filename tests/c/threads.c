@@ -66,7 +66,11 @@ static void write_policy(int which) {
   CHECK(rename(fresh, path) == 0);
 }
 
-/* The child of a process that was in the middle of things can do all that its parent can. */
+/* The child of a process that was in the middle of things can do all that its parent can. Not under the address sanitizer:
+ * a lock of its allocator that another thread held at the fork stays locked in the child. */
+#if defined(__SANITIZE_ADDRESS__)
+static void check_child(void) {}
+#else
 static void check_child(void) {
   int status = 0, i;
   pid_t child = fork();
@@ -89,6 +93,7 @@ static void check_child(void) {
   CHECK(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
+#endif
 
 int main(int argc, char **argv) {
   pthread_t threads[THREADS];
