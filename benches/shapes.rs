@@ -30,13 +30,14 @@ impl Random {
     /// A row of a listing, as tools that list things return them.
     fn row(&mut self) -> String {
         format!(
-            r#"{{"id":{},"name":"{}","title":"{}","open":{},"score":{}.{:02},"tags":["{}","{}"]}}"#,
+            r#"{{"id":{},"name":"{}","title":"{}","open":{},"score":{}.{},"tags":["{}","{}"]}}"#,
             self.below(100_000),
             self.word(),
             self.words(4),
             self.below(2) == 0,
             self.below(100),
-            self.below(100),
+            // No trailing zero: a tree would spell it otherwise.
+            self.below(9) + 1,
             self.word(),
             self.word()
         )
