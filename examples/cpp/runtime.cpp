@@ -54,8 +54,10 @@ int main(int argc, char **argv) {
       const std::string server = line.substr(0, first), tool = line.substr(first + 1, second - first - 1);
       const std::string result = line.substr(second + 1);
       try {
-        for (const char *audience : {"model", "user"})
-          std::cout << audience << ": " << router.text(server, tool, audience, result) << '\n';
+        for (const char *audience : {"model", "user"}) {
+          const std::string text = router.text(server, tool, audience, result);
+          std::cout << audience << ": " << text << '\n';
+        }
       } catch (const mcp_select::Error &refused) {
         // One bad result is an answer for the model, not the end of the loop.
         std::cout << "refused: " << refused.message() << '\n';
