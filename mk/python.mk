@@ -24,4 +24,4 @@ python-test:
 	PYTHON=$(PYTHON) $(PYTHON_BINDING)/run_tests.sh
 
 python-bench:
-	$(PYTHON_VENV)/bin/python $(PYTHON_BINDING)/bench.py
+	$(PYTHON_VENV)/bin/python -I $(PYTHON_BINDING)/bench.py
