@@ -32,6 +32,7 @@
 
 use crate::policy::rule::Sanitize;
 use crate::result::json;
+use crate::result::text;
 
 /// How many characters, or for `ansi` sequences, were taken out.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -117,27 +118,9 @@ fn may_need_it(raw: &[u8]) -> bool {
         || memchr::memchr_iter(b'\\', raw).any(|at| matches!(raw.get(at + 1), Some(b'u' | b'b' | b'f')))
 }
 
-/// Whether `character` belongs to the set `invisible`, wherever it stands.
+/// Whether `character` belongs to the set `invisible`, wherever it stands: what no font shows and no other set takes.
 pub fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{AD}'
-            | '\u{34F}'
-            | '\u{115F}'..='\u{1160}'
-            | '\u{17B4}'..='\u{17B5}'
-            | '\u{180B}'..='\u{180F}'
-            | '\u{200B}'..='\u{200D}'
-            | '\u{2060}'..='\u{2065}'
-            | '\u{206A}'..='\u{206F}'
-            | '\u{3164}'
-            | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}'
-            | '\u{FFA0}'
-            | '\u{FFF0}'..='\u{FFF8}'
-            | '\u{1BCA0}'..='\u{1BCA3}'
-            | '\u{1D173}'..='\u{1D17A}'
-            | '\u{E0080}'..='\u{E0FFF}'
-    )
+    text::is_invisible(character) && !is_bidi(character) && !is_tag(character)
 }
 
 /// The set `bidi`.
