@@ -766,16 +766,45 @@ pub fn text_of(raw: &[u8]) -> std::borrow::Cow<'_, str> {
 
 /// Appends `text` (UTF-8) with the shortest escapes JSON has for it, without quotes.
 pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
+    out.reserve(text.len() + text.len() / 8);
     let mut at = 0;
-    while at < text.len() {
-        let plain = end_of_plain(text, at);
-        out.extend_from_slice(text.get(at..plain).unwrap_or_default());
-        let Some(&byte) = text.get(plain) else { return };
-        escape_byte(byte, out);
-        at = plain + 1;
+    let mut plain_words = 0;
+    while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let plain = plain_prefix(u64::from_le_bytes(*word));
+        if plain == 8 {
+            plain_words += 1;
+            if plain_words < 8 {
+                out.extend_from_slice(word);
+                at += 8;
+                continue;
+            }
+            // A long run: found and copied as a whole.
+            plain_words = 0;
+            let end = end_of_plain(text, at);
+            out.extend_from_slice(text.get(at..end).unwrap_or_default());
+            at = end;
+            continue;
+        }
+        plain_words = 0;
+        // Eight bytes at a fixed length, then cut: cheaper than a copy of a length that varies.
+        let length = out.len() + plain;
+        out.extend_from_slice(word);
+        out.truncate(length);
+        if let Some(&byte) = word.get(plain) {
+            escape_byte(byte, out);
+        }
+        at += plain + 1;
+    }
+    for &byte in text.get(at..).unwrap_or_default() {
+        if byte < 0x20 || byte == b'"' || byte == b'\\' {
+            escape_byte(byte, out);
+        } else {
+            out.push(byte);
+        }
     }
 }
 
+#[inline]
 fn escape_byte(byte: u8, out: &mut Vec<u8>) {
     let short = match byte {
         b'"' => b'"',
@@ -887,6 +916,31 @@ mod tests {
                     let expected = "kept".to_owned() + &decoded(raw.as_bytes()).collect::<String>();
                     assert_eq!(String::from_utf8(text).unwrap(), expected, "{raw}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn escapes_at_every_place() {
+        let plainly = |text: &[u8]| {
+            let mut out = Vec::new();
+            for &byte in text {
+                if byte < 0x20 || matches!(byte, b'"' | b'\\') { escape_byte(byte, &mut out) } else { out.push(byte) }
+            }
+            out
+        };
+        for length in 0..150 {
+            for special in [b'"', b'\\', b'\n', 0x1f] {
+                let mut text = vec![b'x'; length];
+                for place in [0, length / 3, length.saturating_sub(1)] {
+                    if let Some(byte) = text.get_mut(place) {
+                        *byte = special;
+                    }
+                }
+                text.extend_from_slice("é🦊".as_bytes());
+                let mut out = Vec::new();
+                escape_into(&text, &mut out);
+                assert_eq!(out, plainly(&text), "{length} {special}");
             }
         }
     }
