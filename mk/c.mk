@@ -96,6 +96,7 @@ c-run:
 	$(call program,api-static,tests/c/api.c,$(CC) $(C_FLAGS),$(STATIC))
 	$(call program,api-panic,tests/c/api.c,$(CC) $(C_FLAGS),$(PANIC))
 	$(call program,threads,tests/c/threads.c,$(CC) $(C_FLAGS) -pthread,$(SHARED))
+	$(call program,reload,tests/c/reload.c,$(CC) $(C_FLAGS),$(SHARED))
 	$(call program,cases,tests/c/cases.c,$(CC) $(C_FLAGS),$(SHARED))
 	$(call program,cases-static,tests/c/cases.c,$(CC) $(C_FLAGS),$(STATIC))
 	$(call program,cpp,tests/cpp/api.cpp,$(CXX) $(CXX_FLAGS),$(SHARED))
@@ -113,6 +114,7 @@ c-run:
 	$(C_BUILD)/api-static $(C_BUILD)/folder
 	$(C_BUILD)/api-panic $(C_BUILD)/folder 2>$(C_BUILD)/api-panic.log || { cat $(C_BUILD)/api-panic.log; exit 1; }
 	$(C_BUILD)/api-asan $(C_BUILD)/folder 2>$(C_BUILD)/api-asan.log || { cat $(C_BUILD)/api-asan.log; exit 1; }
+	$(C_BUILD)/reload $(C_BUILD)/folder
 	$(C_BUILD)/threads $(C_BUILD)/folder 1000
 	$(C_BUILD)/threads-asan $(C_BUILD)/folder 200
 	$(C_BUILD)/cases $(CASES)

@@ -61,6 +61,59 @@ def test_by_itself(policy):
     assert engine.generation == 2
 
 
+def stays(engine, text):
+    for _ in range(30):
+        assert placeholder(engine) == text, engine.diagnostics()
+        time.sleep(0.002)
+
+
+def replace(path, text):
+    new = path.with_name("new")
+    new.write_text(text)
+    os.replace(new, path)
+
+
+def test_as_file_systems_change_it(policy):
+    engine = mcp_select.Engine.open(policy)
+    engine.auto_reload(1)
+    replace(policy, POLICY.format("two"))
+    wait_until(lambda: placeholder(engine) == "two")
+    replace(policy, "version = 1\nordr = 1\n")
+    stays(engine, "two")
+    assert "ordr" in engine.diagnostics()["error"]["message"]
+    replace(policy, POLICY.format("three"))
+    wait_until(lambda: placeholder(engine) == "three")
+    policy.unlink()
+    stays(engine, "three")
+    policy.write_text(POLICY.format("four"))
+    wait_until(lambda: placeholder(engine) == "four")
+
+
+def test_a_half_written_file_is_not_loaded(policy):
+    engine = mcp_select.Engine.open(policy)
+    engine.auto_reload(1)
+    text = POLICY.format("two")
+    for _ in range(40):
+        text += "# one more line\n"
+        policy.write_text(text)
+        assert placeholder(engine) == "one"
+        time.sleep(0.002)
+    wait_until(lambda: placeholder(engine) == "two")
+
+
+def test_an_extended_file_and_an_audience(tmp_path):
+    base, policy = tmp_path / "base.toml", tmp_path / "policy.toml"
+    base.write_text(POLICY.format("one") + '[audience.reviewer]\nlike = "model"\n')
+    policy.write_text('version = 1\nextends = "./base.toml"\n[audience.model]\nusable = "any"\n')
+    engine = mcp_select.Engine.open(policy)
+    engine.auto_reload(1)
+    replace(base, POLICY.format("two"))
+    stays(engine, "one")
+    assert "reviewer" in engine.diagnostics()["error"]["message"]
+    replace(base, POLICY.format("three") + '[audience.reviewer]\nlike = "model"\n')
+    wait_until(lambda: placeholder(engine) == "three")
+
+
 def publish(mount, number, text):
     """What the kubelet does: a new folder, a link to it, renamed over the old link."""
     folder = mount / f"..data_{number}"
