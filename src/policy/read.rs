@@ -798,7 +798,7 @@ mod tests {
             r#"limit = { utf16 = 4000, cut = "middle", head = 0.25, marker = "{omitted|x}{unit}" }"#,
             r##"limit = { chars = 20, cut = "elements", marker = "#" }"##,
             r#"sanitize = ["ansi", "bidi", "invisible", "tags", "control"]"#,
-            r#"schema = "reject""#,
+            if cfg!(feature = "schema") { r#"schema = "reject""# } else { r#"schema = "off""# },
             r#"placeholder = "é	""#,
             r#"placeholder_hidden = """#,
         ];

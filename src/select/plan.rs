@@ -984,12 +984,16 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             return;
         }
         // Items that came from blocks stand in the order of the blocks.
-        let mut out = self.plan.items.iter().filter_map(|item| item.source).collect::<Vec<_>>().into_iter().peekable();
+        let mut next_item = 0;
         for (index, block) in (0u32..).zip(&self.scan.blocks) {
             if !self.visible.get(index as usize).copied().unwrap_or_default() {
                 self.plan.drop(What::Block(index), block.span, Why::Annotations);
-            } else if lane == Lane::Nothing && out.next_if_eq(&index).is_none() {
-                self.plan.drop(What::Block(index), block.span, Why::Lane);
+            } else if lane == Lane::Nothing {
+                if self.plan.items.get(next_item).is_some_and(|item| item.source == Some(index)) {
+                    next_item += 1;
+                } else {
+                    self.plan.drop(What::Block(index), block.span, Why::Lane);
+                }
             }
         }
         let shows_structured = matches!(lane, Lane::Structured | Lane::StructuredOnly | Lane::Both | Lane::Raw);

@@ -8,6 +8,7 @@
 //! case: so ASCII text needs no table. A test holds it against another implementation of the same data.
 
 use crate::result::json;
+use crate::result::text::is_blank_char;
 
 /// Stands between the texts of two blocks.
 pub const BREAK: u8 = 0xFF;
@@ -124,16 +125,6 @@ pub fn fold_char(c: char) -> char {
     let targets = TABLE.targets.get(usize::from(page));
     let target = targets.and_then(|targets| targets.get(code as usize % PAGE)).copied().unwrap_or_default();
     char::from_u32(code & !0xFFFF | u32::from(target)).unwrap_or(c)
-}
-
-/// Whether `c` shows nothing: Unicode White_Space or Default_Ignorable_Code_Point (U+FEFF is one of them).
-pub fn is_blank_char(c: char) -> bool {
-    c.is_whitespace()
-        || matches!(c,
-            '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}' | '\u{180B}'..='\u{180F}'
-            | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
-            | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// Whether two such characters beside each other belong to one word: letters, digits and combining marks, except

@@ -619,7 +619,7 @@ mod naive {
         let (mut seen, mut covered, mut missing) = (HashSet::new(), 0, Vec::new());
         for leaf in all {
             let (key, found, spelled) = match leaf {
-                Value::String(text) if text.chars().all(super::fold::is_blank_char) => continue,
+                Value::String(text) if text.chars().all(crate::result::text::is_blank_char) => continue,
                 Value::String(text) => {
                     let leaf = normal(text);
                     let found = whole.contains(&leaf) || forms.iter().any(|form| contains(form, &leaf));
