@@ -73,7 +73,7 @@ fn disagreement(input: &[u8], max_depth: u32) -> Option<String> {
             return Some(format!("{expected:?}, but validate_text says {accepted:?}"));
         }
     }
-    let terms = Terms { input: Input::Result, max_bytes: 1 << 26, max_depth, tasks: false };
+    let terms = Terms { input: Input::Result, max_bytes: 1 << 26, max_depth, tasks: false, shows_structured: false };
     let mut scan = Scan::default();
     let read = scan.read(input, &terms);
     let status = read.as_ref().map_err(|refusal| refusal.status);

@@ -49,6 +49,7 @@ impl Measurer {
             max_bytes: InputLimits::ENGINE.max_bytes as usize,
             max_depth: MAX_DEPTH,
             tasks: false,
+            shows_structured: false,
         };
         let mut measured = Measured {
             lane: self.selection.lane(),

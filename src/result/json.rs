@@ -6,6 +6,10 @@
 //!
 //! The grammar is RFC 8259. UTF-8 is checked by the caller, over the whole input at once.
 
+use std::cmp::Ordering;
+
+use super::masks::{BLOCK, Level, Marks, Work};
+
 /// A range of bytes in the input. An empty span stands for "not there".
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Span {
@@ -147,7 +151,7 @@ pub(crate) fn end_of_plain(bytes: &[u8], mut at: usize) -> usize {
 }
 
 #[inline(never)]
-fn end_of_long_plain(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn end_of_long_plain(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
     let plain = rest.get(..length).unwrap_or_default();
@@ -185,7 +189,7 @@ fn validate_escapes(bytes: &[u8], mut at: usize, seen: &mut Seen) -> Result<usiz
 }
 
 #[inline(always)]
-fn validate_escape(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<usize, Malformed> {
+pub(crate) fn validate_escape(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<usize, Malformed> {
     seen.add(Seen::ESCAPE);
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -211,21 +215,54 @@ fn validate_escape(bytes: &[u8], at: usize, seen: &mut Seen) -> Result<usize, Ma
     }
 }
 
-fn low_surrogate(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn low_surrogate(bytes: &[u8], at: usize) -> Option<u32> {
     if bytes.get(at..at + 2)? != b"\\u" {
         return None;
     }
     hex4(bytes, at + 2).filter(|unit| (0xDC00..=0xDFFF).contains(unit))
 }
 
-fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     let digits: &[u8; 4] = bytes.get(at..)?.first_chunk()?;
     digits.iter().try_fold(0, |value, &digit| Some(value * 16 + char::from(digit).to_digit(16)?))
 }
 
 /// Validates a number that starts at `at`; returns the position after it.
 #[inline(always)]
-fn validate_number(bytes: &[u8], start: usize) -> Result<usize, Malformed> {
+pub(crate) fn validate_number(bytes: &[u8], start: usize) -> Result<usize, Malformed> {
+    // Most numbers are a few digits, perhaps with a point: eight bytes at once tell how many.
+    let digits = |at: usize| match bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(word) => (digits_prefix(u64::from_le_bytes(*word)), word.first() == Some(&b'0')),
+        None => (0, false),
+    };
+    let (whole, zero) = digits(start);
+    if whole == 1 || (whole > 1 && whole < 8 && !zero) {
+        let end = start + whole;
+        match bytes.get(end) {
+            Some(b',' | b'}' | b']') => return Ok(end),
+            Some(b'.') => {
+                let (places, _) = digits(end + 1);
+                let end = end + 1 + places;
+                if places > 0 && places < 8 && matches!(bytes.get(end), Some(b',' | b'}' | b']')) {
+                    return Ok(end);
+                }
+            }
+            _ => {}
+        }
+    }
+    validate_any_number(bytes, start)
+}
+
+/// How many of eight bytes come before the first that is no digit (8: all of them).
+#[inline(always)]
+fn digits_prefix(word: u64) -> usize {
+    // Digits become 0 to 9; the lowest byte that is something else keeps its high bit, or gets one by the addition.
+    let values = word ^ (ONES * u64::from(b'0'));
+    let others = (values.wrapping_add(ONES * 0x76) | values) & HIGHS;
+    (others.trailing_zeros() / 8) as usize
+}
+
+fn validate_any_number(bytes: &[u8], start: usize) -> Result<usize, Malformed> {
     let digits = |mut at: usize| {
         while bytes.get(at).is_some_and(u8::is_ascii_digit) {
             at += 1;
@@ -254,7 +291,16 @@ fn validate_number(bytes: &[u8], start: usize) -> Result<usize, Malformed> {
     Ok(at)
 }
 
-fn validate_literal(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
+#[inline(always)]
+pub(crate) fn validate_literal(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
+        Some(b"true" | b"null") => Ok(at + 4),
+        Some(b"fals") if bytes.get(at + 4) == Some(&b'e') => Ok(at + 5),
+        _ => validate_any_literal(bytes, at),
+    }
+}
+
+fn validate_any_literal(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
     for literal in [&b"true"[..], b"false", b"null"] {
         let same = literal.iter().enumerate().take_while(|&(i, b)| bytes.get(at + i) == Some(b)).count();
         if same == literal.len() {
@@ -319,17 +365,18 @@ pub fn validate_noting_names(
     names: &mut Vec<NameSet>,
 ) -> Result<usize, Malformed> {
     names.clear();
-    validate_with(bytes, start, open, max_depth, seen, &mut Noted { levels: names })
+    validate_with(bytes, start, open, max_depth, seen, &mut Noted::new(names))
 }
 
 /// Watches the names of objects while a value is validated.
-trait Names {
+pub(crate) trait Names {
     fn open(&mut self);
     fn close(&mut self);
-    fn name(&mut self, name: &[u8], seen: &mut Seen);
+    /// `before`: what was seen up to the end of the name, at least.
+    fn name(&mut self, bytes: &[u8], name: Span, before: Seen, seen: &mut Seen);
 }
 
-struct Unnoted;
+pub(crate) struct Unnoted;
 
 impl Names for Unnoted {
     #[inline(always)]
@@ -337,7 +384,7 @@ impl Names for Unnoted {
     #[inline(always)]
     fn close(&mut self) {}
     #[inline(always)]
-    fn name(&mut self, _: &[u8], _: &mut Seen) {}
+    fn name(&mut self, _: &[u8], _: Span, _: Seen, _: &mut Seen) {}
 }
 
 /// Which names an object may have had: two of 256 bits for each.
@@ -345,56 +392,60 @@ impl Names for Unnoted {
 pub struct NameSet([u64; 4]);
 
 impl NameSet {
-    /// Adds the name of a member as it stands between its quotes; notes when it may have been there before.
+    /// Adds the name of a member, the span between its quotes; whether it may have been there before.
     #[inline(always)]
-    pub fn add(&mut self, name: &[u8], seen: &mut Seen) {
+    pub fn add(&mut self, bytes: &[u8], name: Span) -> bool {
+        let (length, from) = (name.len(), name.start as usize);
         // Both ends and the length tell most names apart.
-        let head = name.first_chunk::<8>().map_or_else(|| short_word(name), |word| u64::from_le_bytes(*word));
-        let tail = name.last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
-        let hash = (head ^ tail.rotate_left(29) ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let head = match bytes.get(from..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(word) if length < 8 => u64::from_le_bytes(*word) & !(u64::MAX << (8 * length)),
+            Some(word) => u64::from_le_bytes(*word),
+            None => name.of(bytes).iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        };
+        let tail =
+            if length > 8 { name.of(bytes).last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word)) } else { 0 };
+        let hash = (head ^ tail.rotate_left(29) ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut known = 0;
         for byte in [(hash >> 56) & 0xFF, (hash >> 48) & 0xFF] {
             if let Some(word) = self.0.get_mut((byte >> 6) as usize) {
-                let bit = 1 << (byte & 63);
-                known += u32::from(*word & bit != 0);
-                *word |= bit;
+                known += (*word >> (byte & 63)) & 1;
+                *word |= 1 << (byte & 63);
             }
         }
-        // A name with an escape may be any other name.
-        if known == 2 || seen.has(Seen::ESCAPE) && name.contains(&b'\\') {
-            seen.add(Seen::REPEATS);
-        }
+        known == 2
     }
 }
 
-/// The names of every open object, the innermost last. The buffer is the caller's.
-struct Noted<'b> {
-    levels: &'b mut Vec<NameSet>,
+/// The names of the innermost object, and of those around it. The buffer is the caller's.
+pub(crate) struct Noted<'b> {
+    innermost: NameSet,
+    around: &'b mut Vec<NameSet>,
+}
+
+impl Noted<'_> {
+    pub fn new(around: &mut Vec<NameSet>) -> Noted<'_> {
+        Noted { innermost: NameSet::default(), around }
+    }
 }
 
 impl Names for Noted<'_> {
     #[inline(always)]
     fn open(&mut self) {
-        self.levels.push(NameSet::default());
+        self.around.push(std::mem::take(&mut self.innermost));
     }
 
     #[inline(always)]
     fn close(&mut self) {
-        self.levels.pop();
+        self.innermost = self.around.pop().unwrap_or_default();
     }
 
     #[inline(always)]
-    fn name(&mut self, name: &[u8], seen: &mut Seen) {
-        if let Some(level) = self.levels.last_mut() {
-            level.add(name, seen);
+    fn name(&mut self, bytes: &[u8], name: Span, before: Seen, seen: &mut Seen) {
+        // A name with an escape may be any other name.
+        if self.innermost.add(bytes, name) || before.has(Seen::ESCAPE) && name.of(bytes).contains(&b'\\') {
+            seen.add(Seen::REPEATS);
         }
     }
-}
-
-/// Up to seven bytes as a word.
-#[inline(always)]
-fn short_word(name: &[u8]) -> u64 {
-    name.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 #[inline(always)]
@@ -426,7 +477,7 @@ fn validate_with(
                     objects = objects << 1 | 1;
                     let (name, value) = validate_name(bytes, at, seen)?;
                     names.open();
-                    names.name(name.of(bytes), seen);
+                    names.name(bytes, name, *seen, seen);
                     at = value;
                     continue 'value;
                 }
@@ -459,7 +510,7 @@ fn validate_with(
                     at = spaces(bytes, at + 1, seen);
                     if in_object {
                         let (name, value) = validate_name(bytes, at, seen)?;
-                        names.name(name.of(bytes), seen);
+                        names.name(bytes, name, *seen, seen);
                         at = value;
                     }
                     continue 'value;
@@ -602,11 +653,12 @@ pub fn member(bytes: &[u8], object: Span, name: &str) -> Option<Span> {
 
 /// Whether a string as it stands between its quotes spells `name`, escapes undone.
 pub fn name_is(raw: &[u8], name: &str) -> bool {
-    if memchr::memchr(b'\\', raw).is_none() {
-        return raw == name.as_bytes();
+    // An escaped spelling is longer than a plain one.
+    match raw.len().cmp(&name.len()) {
+        Ordering::Less => false,
+        Ordering::Equal => raw == name.as_bytes() && !raw.contains(&b'\\'),
+        Ordering::Greater => raw.contains(&b'\\') && decoded(raw).eq(name.chars()),
     }
-    let mut expected = name.chars();
-    decoded(raw).all(|c| expected.next() == Some(c)) && expected.next().is_none()
 }
 
 /// The inside of the quotes of a string value; `None` for other values.
@@ -766,62 +818,105 @@ pub fn text_of(raw: &[u8]) -> std::borrow::Cow<'_, str> {
 
 /// Appends `text` (UTF-8) with the shortest escapes JSON has for it, without quotes.
 pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
-    out.reserve(text.len() + text.len() / 8);
-    let mut at = 0;
-    let mut plain_words = 0;
-    while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let plain = plain_prefix(u64::from_le_bytes(*word));
-        if plain == 8 {
-            plain_words += 1;
-            if plain_words < 8 {
-                out.extend_from_slice(word);
-                at += 8;
-                continue;
-            }
-            // A long run: found and copied as a whole.
-            plain_words = 0;
-            let end = end_of_plain(text, at);
-            out.extend_from_slice(text.get(at..end).unwrap_or_default());
-            at = end;
-            continue;
-        }
-        plain_words = 0;
-        // Eight bytes at a fixed length, then cut: cheaper than a copy of a length that varies.
-        let length = out.len() + plain;
-        out.extend_from_slice(word);
-        out.truncate(length);
-        if let Some(&byte) = word.get(plain) {
-            escape_byte(byte, out);
-        }
-        at += plain + 1;
-    }
-    for &byte in text.get(at..).unwrap_or_default() {
-        if byte < 0x20 || byte == b'"' || byte == b'\\' {
-            escape_byte(byte, out);
-        } else {
-            out.push(byte);
+    struct Escape<'x>(&'x [u8], &'x mut Vec<u8>);
+    impl Work for Escape<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run(self, marks: impl Marks) {
+            escape_with(marks, self.0, self.1);
         }
     }
+    Level::of_this_machine().run(Escape(text, out));
 }
 
-#[inline]
-fn escape_byte(byte: u8, out: &mut Vec<u8>) {
+#[inline(always)]
+fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
+    /// How far the output grows at a time.
+    const GROWTH: usize = 4096;
+    let mut to = out.len();
+    // What stands before `copied` has been written.
+    let mut copied = 0;
+    let mut start = 0;
+    while start < text.len() {
+        let rest = text.get(start..).unwrap_or_default();
+        let (special, length) = match rest.first_chunk::<BLOCK>() {
+            Some(block) => (marks.strings(block).special(), BLOCK),
+            None => {
+                let is_special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
+                (rest.iter().rev().fold(0, |marks, byte| marks << 1 | u64::from(is_special(byte))), rest.len())
+            }
+        };
+        if special != 0 {
+            let room = to + (start - copied) + length * ESCAPE + RUN;
+            if out.len() < room {
+                out.resize(room + GROWTH.min((text.len() - start) / 2), 0);
+            }
+            to += escape_block(text, &mut copied, start, special, out.get_mut(to..).unwrap_or_default());
+        }
+        start += length;
+    }
+    out.truncate(to);
+    out.extend_from_slice(text.get(copied..).unwrap_or_default());
+}
+
+/// The longest escape.
+const ESCAPE: usize = 6;
+/// How many bytes are copied at least, of which the last may be more than is meant.
+const RUN: usize = 16;
+
+/// Writes what stands between `copied` and the last of the bytes that are marked, from `start` on, with their escapes;
+/// how many bytes that makes.
+#[inline(always)]
+fn escape_block(text: &[u8], copied: &mut usize, start: usize, mut special: u64, target: &mut [u8]) -> usize {
+    let mut to = 0;
+    while special != 0 {
+        let at = start + special.trailing_zeros() as usize;
+        special &= special - 1;
+        let byte = text.get(at).copied().unwrap_or_default();
+        let run = at - *copied;
+        let from = text.get(*copied..*copied + RUN).and_then(|from| from.first_chunk::<RUN>());
+        let place = target.get_mut(to..to + RUN + 2).and_then(|place| place.first_chunk_mut::<{ RUN + 2 }>());
+        *copied = at + 1;
+        // Most runs are short, and most escapes a backslash more: copies of lengths that do not vary are cheaper.
+        if let (Some(from), Some(place)) = (from, place)
+            && run <= RUN
+            && matches!(byte, b'"' | b'\\')
+        {
+            if let Some(place) = place.first_chunk_mut::<RUN>() {
+                *place = *from;
+            }
+            if let Some(place) = place.get_mut(run..run + 2) {
+                place.copy_from_slice(&[b'\\', byte]);
+            }
+            to += run + 2;
+            continue;
+        }
+        let (escape, length) = escape_of(byte);
+        for part in [text.get(at - run..at), escape.get(..length)].into_iter().flatten() {
+            if let Some(place) = target.get_mut(to..to + part.len()) {
+                place.copy_from_slice(part);
+            }
+            to += part.len();
+        }
+    }
+    to
+}
+
+/// The escape of a byte that needs one, and its length.
+fn escape_of(byte: u8) -> ([u8; ESCAPE], usize) {
     let short = match byte {
-        b'"' => b'"',
-        b'\\' => b'\\',
+        b'"' | b'\\' => byte,
         b'\n' => b'n',
         b'\r' => b'r',
         b'\t' => b't',
         0x08 => b'b',
         0x0C => b'f',
         _ => {
-            let hex = b"0123456789abcdef";
-            let digit = |value: u8| hex.get(usize::from(value & 15)).copied().unwrap_or(b'0');
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)]);
-            return;
+            let digit = |value: u8| b"0123456789abcdef".get(usize::from(value & 15)).copied().unwrap_or(b'0');
+            return ([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)], ESCAPE);
         }
     };
-    out.extend_from_slice(&[b'\\', short]);
+    ([b'\\', short, 0, 0, 0, 0], 2)
 }
 
 /// Appends a string between its quotes anew: escapes undone where JSON does not need them, lone surrogates replaced.
@@ -925,7 +1020,13 @@ mod tests {
         let plainly = |text: &[u8]| {
             let mut out = Vec::new();
             for &byte in text {
-                if byte < 0x20 || matches!(byte, b'"' | b'\\') { escape_byte(byte, &mut out) } else { out.push(byte) }
+                match byte {
+                    b'"' => out.extend_from_slice(b"\\\""),
+                    b'\\' => out.extend_from_slice(b"\\\\"),
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    0x1F => out.extend_from_slice(b"\\u001f"),
+                    _ => out.push(byte),
+                }
             }
             out
         };

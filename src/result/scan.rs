@@ -4,10 +4,12 @@
 //! judges nothing: what may be seen, and what it means, is for `table` and `select`.
 
 use super::json::{
-    Fault, Malformed, Members, NameSet, Seen, Span, decoded, elements, members, name_is, skip_space, string_inside,
-    validate_name, validate_noting_names, validate_value,
+    MAX_DEPTH, Malformed, Members, NameSet, Seen, Span, decode_into, decoded, elements, members, name_is,
+    string_inside, validate_noting_names,
 };
 use super::refusal::{Refusal, Wrong};
+use super::tokens::Tokens;
+use super::walk::{Bytewise, Walk};
 use crate::policy::rule::Kind;
 use std::collections::HashSet;
 
@@ -31,6 +33,8 @@ pub struct Terms {
     pub max_depth: u32,
     /// Whether `resultType: task` was negotiated (C-05).
     pub tasks: bool,
+    /// Whether the structured value is likely to be shown whatever `content` holds: then it is looked at more closely.
+    pub shows_structured: bool,
 }
 
 /// Who should read it at all (design: outcomes).
@@ -78,7 +82,7 @@ impl Named {
 
 /// One content block. Spans are of whole values, strings with their quotes; of an embedded resource `text`, `data`
 /// (its `blob`), `mime` and `uri` are those inside.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Block {
     pub span: Span,
     pub kind: Kind,
@@ -152,8 +156,8 @@ pub struct Scan {
     pub meta: Span,
     /// Its members, repeated ones too: names between their quotes, values.
     pub meta_members: Vec<(Span, Span)>,
-    /// What was seen inside it; `REPEATS` when a member may stand twice in it.
-    pub meta_seen: Seen,
+    /// A member may stand twice in it.
+    pub meta_repeats: bool,
     /// A buffer of the walker.
     names: Vec<NameSet>,
     /// The string; absent when missing or null.
@@ -164,8 +168,8 @@ pub struct Scan {
     /// Null members that are not printed: their number.
     pub nulls: u32,
     pub seen: Seen,
-    /// What was seen inside `structuredContent` alone.
-    pub structured_seen: Seen,
+    /// What was seen inside `structuredContent` alone, [`Seen::REPEATS`] too, when it was looked at closely.
+    pub structured_seen: Option<Seen>,
     pub outcome: Outcome,
 }
 
@@ -188,8 +192,8 @@ enum Member {
     Unknown,
 }
 
-fn member_of(raw: &[u8], input: Input) -> Member {
-    let plain = |name: &[u8]| match name {
+fn member_of(name: &[u8], input: Input) -> Member {
+    match name {
         b"content" => Member::Content,
         b"structuredContent" => Member::Structured,
         b"isError" => Member::IsError,
@@ -200,27 +204,26 @@ fn member_of(raw: &[u8], input: Input) -> Member {
         b"task" => Member::Task,
         b"type" if input == Input::Sampling => Member::SamplingType,
         b"toolUseId" if input == Input::Sampling => Member::ToolUseId,
-        _ => Member::Unknown,
-    };
-    with_escapes_undone(raw, plain)
-}
-
-/// Escaped names are the same names (`"con\u0074ent"`): decode the rare ones that have a backslash.
-#[inline(always)]
-fn with_escapes_undone<T>(raw: &[u8], of: impl Fn(&[u8]) -> T) -> T {
-    if raw.contains(&b'\\') {
-        let mut name = Vec::new();
-        super::json::decode_into(raw, &mut name);
-        return of(&name);
+        _ => without_escapes(name).map_or(Member::Unknown, |name| member_of(&name, input)),
     }
-    of(raw)
 }
 
-/// Where the walker stands while it reads one result.
-struct Reader<'a> {
+/// Escaped names are the same names (`"con\u0074ent"`): those rare ones that have an escape, without it.
+fn without_escapes(name: &[u8]) -> Option<Vec<u8>> {
+    if !name.contains(&b'\\') {
+        return None;
+    }
+    let mut decoded = Vec::new();
+    decode_into(name, &mut decoded);
+    // A backslash that was escaped is no escape.
+    (!decoded.contains(&b'\\')).then_some(decoded)
+}
+
+/// Reads one result.
+struct Reader<'a, W> {
     bytes: &'a [u8],
     max_depth: u32,
-    seen: Seen,
+    walk: W,
 }
 
 impl Scan {
@@ -233,10 +236,21 @@ impl Scan {
         if simdutf8::basic::from_utf8(bytes).is_err() {
             return Err(Refusal::invalid_utf8(bytes));
         }
-        let mut reader = Reader { bytes, max_depth: terms.max_depth, seen: Seen::default() };
-        let top = reader.result(self, terms.input).map_err(|m| Refusal::malformed(bytes, m, terms.max_depth))?;
-        self.seen = reader.seen;
+        let fast = Tokens::new(bytes, terms.max_depth).and_then(|walk| self.walk(bytes, terms, walk).ok());
+        let top = match fast {
+            Some(top) => top,
+            // What is wrong, and where, the slower walk tells.
+            None => {
+                let walk = Bytewise::new(bytes, terms.max_depth);
+                self.walk(bytes, terms, walk).map_err(|m| Refusal::malformed(bytes, m, terms.max_depth))?
+            }
+        };
         self.judge(bytes, terms, &top)
+    }
+
+    fn walk(&mut self, bytes: &[u8], terms: &Terms, walk: impl Walk) -> Result<Top, Malformed> {
+        self.clear();
+        Reader { bytes, max_depth: terms.max_depth, walk }.result(self, terms)
     }
 
     fn clear(&mut self) {
@@ -321,9 +335,14 @@ impl Scan {
     }
 
     /// Whether the structured value stands in the input as it would be written shortest, every member once.
-    pub fn structured_is_shortest(&self) -> bool {
+    /// Looks closely when nobody has. `names` is a buffer to hand in again and again.
+    pub fn structured_is_shortest(&self, bytes: &[u8], names: &mut Vec<NameSet>) -> bool {
+        let look = || {
+            let (mut seen, start) = (Seen::default(), self.structured.start as usize);
+            validate_noting_names(bytes, start, 0, MAX_DEPTH, &mut seen, names).map(|_| seen)
+        };
         let no = [Seen::SPACE, Seen::LONG_ESCAPE, Seen::LONE_SURROGATE, Seen::REPEATS];
-        !no.into_iter().any(|seen| self.structured_seen.has(seen))
+        self.structured_seen.map_or_else(look, Ok).is_ok_and(|seen| !no.into_iter().any(|no| seen.has(no)))
     }
 
     /// How many blocks are no valid blocks of the type they name.
@@ -338,46 +357,41 @@ impl Scan {
 }
 
 /// Members of the result that only its outcome depends on.
-#[derive(Default)]
+#[derive(Default, PartialEq, Debug)]
 struct Top {
     outputs: Span,
     task: Span,
     driver: bool,
 }
 
-impl Reader<'_> {
-    fn result(&mut self, scan: &mut Scan, input: Input) -> Result<Top, Malformed> {
+impl<W: Walk> Reader<'_, W> {
+    fn result(&mut self, scan: &mut Scan, terms: &Terms) -> Result<Top, Malformed> {
+        let (input, shows_structured) = (terms.input, terms.shows_structured);
         let mut top = Top::default();
-        let start = skip_space(self.bytes, 0);
+        let start = self.walk.at();
         let mut met = 0u32;
-        let end = self.object_or_value(start, 0, |reader, name, at| {
+        let end = self.object_or_value(0, |reader, name| {
             let member = member_of(name.of(reader.bytes), input);
             let bit = 1u32 << (member as u32);
             if member != Member::Unknown && met & bit != 0 {
                 scan.remarks.repeated += 1;
             }
             met |= bit;
-            if member == Member::Content {
-                let end = reader.content(scan, at)?;
-                scan.content = Span::new(at, end);
-                return Ok(end);
-            }
-            let before = std::mem::take(&mut reader.seen);
+            let at = reader.walk.at();
             let end = match member {
-                Member::Structured => {
-                    validate_noting_names(reader.bytes, at, 1, reader.max_depth, &mut reader.seen, &mut scan.names)?
+                Member::Content => reader.content(scan)?,
+                // Beside blocks it is seldom shown.
+                Member::Structured if shows_structured || scan.blocks.is_empty() => {
+                    let (end, seen) = reader.walk.value_noting_names(1, &mut scan.names)?;
+                    scan.structured_seen = Some(seen);
+                    end
                 }
-                Member::Meta => reader.meta(scan, at)?,
-                _ => reader.value(at, 1)?,
+                Member::Meta => reader.meta(scan)?,
+                _ => reader.walk.value(1)?,
             };
             let value = Span::new(at, end);
             match member {
-                Member::Structured => scan.structured_seen = reader.seen,
-                Member::Meta => scan.meta_seen = reader.seen,
-                _ => {}
-            }
-            reader.seen.add(before);
-            match member {
+                Member::Content => scan.content = value,
                 Member::Structured => scan.structured = value,
                 Member::IsError => scan.is_error = value,
                 Member::Meta => scan.meta = value,
@@ -387,7 +401,7 @@ impl Reader<'_> {
                 Member::Outputs => top.outputs = value,
                 Member::Task => top.task = value,
                 Member::Driver => top.driver = true,
-                Member::Content | Member::Unknown => {}
+                Member::Unknown => {}
             }
             if matches!(member, Member::Unknown | Member::Outputs | Member::Task | Member::Driver) {
                 scan.remarks.unknown += 1;
@@ -395,109 +409,116 @@ impl Reader<'_> {
             Ok(end)
         })?;
         scan.whole = Span::new(start, end);
-        let rest = skip_space(self.bytes, end);
-        if rest < self.bytes.len() {
-            return Err(Malformed { at: rest, fault: Fault::Unexpected });
-        }
+        scan.seen = self.walk.finish()?;
         Ok(top)
     }
 
     /// Reads `_meta` and lists its members, so that nobody needs to walk it again.
-    fn meta(&mut self, scan: &mut Scan, at: usize) -> Result<usize, Malformed> {
+    fn meta(&mut self, scan: &mut Scan) -> Result<usize, Malformed> {
         scan.meta_members.clear();
+        scan.meta_repeats = false;
         let mut names = NameSet::default();
-        self.object_or_value(at, 1, |reader, name, at| {
-            let end = reader.value(at, 2)?;
+        self.object_or_value(1, |reader, name| {
+            let at = reader.walk.at();
+            let end = reader.walk.value(2)?;
             scan.meta_members.push((name, Span::new(at, end)));
-            names.add(name.of(reader.bytes), &mut reader.seen);
+            // A name with an escape may be any other name.
+            scan.meta_repeats |= names.add(reader.bytes, name)
+                || reader.walk.seen().has(Seen::ESCAPE) && name.of(reader.bytes).contains(&b'\\');
             Ok(end)
         })
     }
 
-    fn value(&mut self, at: usize, open: u32) -> Result<usize, Malformed> {
-        validate_value(self.bytes, at, open, self.max_depth, &mut self.seen)
-    }
-
-    /// Reads an object member by member: `each` gets the name and where the value starts, and returns where it ends.
+    /// Reads an object member by member: `each` gets the name, stands at the value, and returns where that ends.
     /// Any other value is validated and passed over.
     #[inline(always)]
     fn object_or_value(
         &mut self,
-        start: usize,
         open: u32,
-        mut each: impl FnMut(&mut Self, Span, usize) -> Result<usize, Malformed>,
+        mut each: impl FnMut(&mut Self, Span) -> Result<usize, Malformed>,
     ) -> Result<usize, Malformed> {
-        if self.bytes.get(start) != Some(&b'{') {
-            return self.value(start, open);
+        if self.walk.byte() != b'{' {
+            return self.walk.value(open);
         }
         if open >= self.max_depth {
-            return Err(Malformed { at: start, fault: Fault::Depth });
+            return self.walk.too_deep();
         }
-        let mut at = skip_space(self.bytes, start + 1);
-        if self.bytes.get(at) == Some(&b'}') {
-            return Ok(at + 1);
-        }
-        loop {
-            let (name, value) = validate_name(self.bytes, at, &mut self.seen)?;
-            at = skip_space(self.bytes, each(self, name, value)?);
-            match self.bytes.get(at) {
-                Some(b',') => at = skip_space(self.bytes, at + 1),
-                Some(b'}') => return Ok(at + 1),
-                // The walker knows how to name what stands here instead.
-                _ => return super::json::unexpected(self.bytes, at),
+        self.walk.step();
+        if self.walk.byte() != b'}' {
+            loop {
+                let name = self.walk.name()?;
+                each(self, name)?;
+                match self.walk.byte() {
+                    b',' => self.walk.step(),
+                    b'}' => break,
+                    _ => return self.walk.unexpected(),
+                }
             }
         }
+        let end = self.walk.at() + 1;
+        self.walk.step();
+        Ok(end)
     }
 
-    fn content(&mut self, scan: &mut Scan, start: usize) -> Result<usize, Malformed> {
+    fn content(&mut self, scan: &mut Scan) -> Result<usize, Malformed> {
         scan.blocks.clear();
-        if self.bytes.get(start) != Some(&b'[') {
-            return self.value(start, 1);
+        if self.walk.byte() != b'[' {
+            return self.walk.value(1);
         }
         if self.max_depth < 2 {
-            return Err(Malformed { at: start, fault: Fault::Depth });
+            return self.walk.too_deep();
         }
-        let mut at = skip_space(self.bytes, start + 1);
-        if self.bytes.get(at) == Some(&b']') {
-            return Ok(at + 1);
-        }
-        loop {
-            let (block, end) = self.block(at, &mut scan.remarks.repeated)?;
-            scan.blocks.push(block);
-            at = skip_space(self.bytes, end);
-            match self.bytes.get(at) {
-                Some(b',') => at = skip_space(self.bytes, at + 1),
-                Some(b']') => return Ok(at + 1),
-                _ => return super::json::unexpected(self.bytes, at),
+        self.walk.step();
+        if self.walk.byte() != b']' {
+            loop {
+                let block = self.block(&mut scan.remarks.repeated)?;
+                scan.blocks.push(block);
+                match self.walk.byte() {
+                    b',' => self.walk.step(),
+                    b']' => break,
+                    _ => return self.walk.unexpected(),
+                }
             }
         }
+        let end = self.walk.at() + 1;
+        self.walk.step();
+        Ok(end)
     }
 
-    fn block(&mut self, start: usize, repeated: &mut u32) -> Result<(Block, usize), Malformed> {
+    fn block(&mut self, repeated: &mut u32) -> Result<Block, Malformed> {
         let mut parts = Parts::default();
-        let end = self.object_or_value(start, 2, |reader, name, at| {
-            let part = with_escapes_undone(name.of(reader.bytes), part_of);
+        let start = self.walk.at();
+        let end = self.object_or_value(2, |reader, name| {
+            let part = part_of(name.of(reader.bytes));
             parts.meet(part, repeated);
-            if part == Part::Resource && reader.bytes.get(at) == Some(&b'{') {
-                return reader.resource(&mut parts, at, repeated);
+            match (part, reader.walk.byte()) {
+                (Part::Resource, b'{') => reader.resource(&mut parts, repeated),
+                (Part::Annotations, b'{') => reader.annotations(&mut parts, 3),
+                _ => reader.part(&mut parts, part, 3),
             }
-            let end = reader.value(at, 3)?;
-            parts.set(part, Span::new(at, end), reader.bytes);
-            Ok(end)
         })?;
         let span = Span::new(start, end);
         parts.look_for_repeats(self.bytes, span, repeated);
-        Ok((parts.block(self.bytes, span), end))
+        Ok(parts.block(self.bytes, span))
     }
 
-    fn resource(&mut self, parts: &mut Parts, start: usize, repeated: &mut u32) -> Result<usize, Malformed> {
+    fn part(&mut self, parts: &mut Parts, part: Part, open: u32) -> Result<usize, Malformed> {
+        let (at, first) = (self.walk.at(), self.walk.byte());
+        let end = self.walk.value(open)?;
+        parts.set(part, Span::new(at, end), first);
+        Ok(end)
+    }
+
+    fn resource(&mut self, parts: &mut Parts, repeated: &mut u32) -> Result<usize, Malformed> {
         let mut inner = Parts::default();
-        let end = self.object_or_value(start, 3, |reader, name, at| {
-            let part = with_escapes_undone(name.of(reader.bytes), part_of);
+        let start = self.walk.at();
+        let end = self.object_or_value(3, |reader, name| {
+            let part = part_of(name.of(reader.bytes));
             inner.meet(part, repeated);
-            let end = reader.value(at, 4)?;
-            inner.set(part, Span::new(at, end), reader.bytes);
-            Ok(end)
+            match (part, reader.walk.byte()) {
+                (Part::Annotations, b'{') => reader.annotations(&mut inner, 4),
+                _ => reader.part(&mut inner, part, 4),
+            }
         })?;
         inner.look_for_repeats(self.bytes, Span::new(start, end), repeated);
         parts.resource = Some(Resource {
@@ -510,6 +531,26 @@ impl Reader<'_> {
             wrong: inner.wrong,
         });
         parts.traits.add(Traits(inner.traits.0 & (Traits::REPEATED.0 | Traits::NULLS.0)));
+        Ok(end)
+    }
+
+    /// Reads annotations that are an object.
+    fn annotations(&mut self, parts: &mut Parts, open: u32) -> Result<usize, Malformed> {
+        let mut audience = None;
+        let end = self.object_or_value(open, |reader, name| {
+            let at = reader.walk.at();
+            if reader.walk.byte() == b'n' {
+                parts.traits.add(Traits::NULLS);
+            }
+            let end = reader.walk.value(open + 1)?;
+            let value = Span::new(at, end);
+            // The last one counts, as everywhere.
+            if name_is(name.of(reader.bytes), "audience") && audience.replace(value).is_some() {
+                parts.traits.add(Traits::REPEATED);
+            }
+            Ok(end)
+        })?;
+        parts.annotations(audience, self.bytes);
         Ok(end)
     }
 }
@@ -550,7 +591,7 @@ fn part_of(name: &[u8]) -> Part {
         b"_meta" => Part::Meta,
         b"icons" => Part::Icons,
         b"resource" => Part::Resource,
-        _ => Part::Other,
+        _ => without_escapes(name).map_or(Part::Other, |name| part_of(&name)),
     }
 }
 
@@ -618,7 +659,7 @@ impl Parts {
         }
         let mut met: HashSet<String> = HashSet::new();
         for (name, _) in members(bytes, object) {
-            let is_other = with_escapes_undone(name.of(bytes), part_of) == Part::Other;
+            let is_other = part_of(name.of(bytes)) == Part::Other;
             if is_other && !met.insert(decoded(name.of(bytes)).collect()) {
                 *repeated += 1;
                 self.traits.add(Traits::REPEATED);
@@ -626,15 +667,15 @@ impl Parts {
         }
     }
 
+    /// Takes down a member by its value and the first byte of that.
     #[inline(always)]
-    fn set(&mut self, part: Part, value: Span, bytes: &[u8]) {
-        let first = value.of(bytes).first().copied();
-        let null = first == Some(b'n');
+    fn set(&mut self, part: Part, value: Span, first: u8) {
+        let null = first == b'n';
         if null && part != Part::Other {
             self.traits.add(Traits::NULLS);
         }
         let only_if = |fits: bool| if fits { value } else { Span::ABSENT };
-        let string = only_if(first == Some(b'"'));
+        let string = only_if(first == b'"');
         let mut fits = null || !string.is_absent();
         match part {
             Part::Type => self.type_ = value,
@@ -647,13 +688,17 @@ impl Parts {
             Part::Title => self.title = string,
             Part::Description => self.description = string,
             Part::Size => {
-                let number = matches!(first, Some(b'-' | b'0'..=b'9'));
+                let number = matches!(first, b'-' | b'0'..=b'9');
                 self.size = only_if(number);
                 fits = null || number;
             }
-            Part::Annotations => fits = self.annotations(value, first, bytes),
+            // Those that are an object are read elsewhere.
+            Part::Annotations => {
+                self.audience = Named::default();
+                fits = null;
+            }
             Part::Meta => {
-                fits = null || first == Some(b'{');
+                fits = null || first == b'{';
                 if !null {
                     self.traits.add(Traits::META);
                 }
@@ -664,31 +709,20 @@ impl Parts {
             }
             Part::Icons | Part::Other => return,
         }
-        // The last one counts, whatever stood there before.
+        self.fits(part, fits);
+    }
+
+    /// Whether a member has a type that it may have. The last one counts, whatever stood there before.
+    fn fits(&mut self, part: Part, fits: bool) {
         let bit = parts(&[part]);
         self.wrong = if fits { self.wrong & !bit } else { self.wrong | bit };
     }
 
-    /// Reads annotations; whether they are some.
-    fn annotations(&mut self, value: Span, first: Option<u8>, bytes: &[u8]) -> bool {
+    /// Takes down annotations that are an object by their `audience`.
+    fn annotations(&mut self, audience: Option<Span>, bytes: &[u8]) {
         self.audience = Named::default();
-        match first {
-            Some(b'n') => true,
-            Some(b'{') => {
-                let mut audience = None;
-                for (name, value) in members(bytes, value) {
-                    if value.of(bytes) == b"null" {
-                        self.traits.add(Traits::NULLS);
-                    }
-                    // The last one counts, as everywhere.
-                    if name_is(name.of(bytes), "audience") && audience.replace(value).is_some() {
-                        self.traits.add(Traits::REPEATED);
-                    }
-                }
-                audience.is_none_or(|audience| self.audience(audience, bytes))
-            }
-            _ => false,
-        }
+        let fits = audience.is_none_or(|audience| self.audience(audience, bytes));
+        self.fits(Part::Annotations, fits);
     }
 
     fn audience(&mut self, value: Span, bytes: &[u8]) -> bool {
@@ -819,8 +853,11 @@ pub fn top_members<'a>(bytes: &'a [u8], scan: &Scan) -> Members<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
-    const TERMS: Terms = Terms { input: Input::Result, max_bytes: 1 << 26, max_depth: 128, tasks: false };
+    const TERMS: Terms =
+        Terms { input: Input::Result, max_bytes: 1 << 26, max_depth: 128, tasks: false, shows_structured: false };
 
     fn scan(text: &str) -> Scan {
         let mut scan = Scan::default();
@@ -835,6 +872,98 @@ mod tests {
     fn kinds(blocks: &str) -> Vec<Kind> {
         scan(&format!("{{\"content\":[{blocks}]}}")).blocks.iter().map(|block| block.kind).collect()
     }
+
+    /// Both walks find the same in a result, or refuse it; of what comes after the first fault in the walk of tokens nothing
+    /// is said.
+    fn walk_both_ways(text: &[u8], max_depth: u32) {
+        for shows_structured in [false, true] {
+            let terms = Terms { max_depth, shows_structured, ..TERMS };
+            let (mut fast, mut slow) = (Scan::default(), Scan::default());
+            let one = fast.walk(text, &terms, Tokens::new(text, max_depth).unwrap());
+            let other = slow.walk(text, &terms, Bytewise::new(text, max_depth));
+            let shown = String::from_utf8_lossy(text);
+            assert_eq!(one.is_ok(), other.is_ok(), "{shown}: {other:?}");
+            if one.is_ok() {
+                let relevant = |seen: Seen| [Seen::LONE_SURROGATE, Seen::ESCAPE].map(|kind| seen.has(kind));
+                let kinds = [Seen::SPACE, Seen::LONG_ESCAPE, Seen::LONE_SURROGATE, Seen::REPEATS];
+                let structured = |scan: &Scan| scan.structured_seen.map(|seen| kinds.map(|kind| seen.has(kind)));
+                assert_eq!(structured(&fast), structured(&slow), "{shown}");
+                assert_eq!(relevant(fast.seen), relevant(slow.seen), "{shown}");
+                (fast.seen, fast.structured_seen, fast.names) = (slow.seen, slow.structured_seen, slow.names.clone());
+                assert_eq!(format!("{fast:?}"), format!("{slow:?}"), "{shown}");
+                assert_eq!(one, other, "{shown}");
+            }
+        }
+    }
+
+    proptest! {
+        /// Pieces that mean something, in any order and at any distance from the start of a block of 64 bytes.
+        #[test]
+        fn both_walks_find_the_same(before in 0usize..70, pieces in vec(0usize..PIECES.len(), 0..40), fill in 0usize..70) {
+            let pieces: Vec<&str> = pieces.into_iter().filter_map(|piece| PIECES.get(piece).copied()).collect();
+            let text = " ".repeat(before) + &pieces.concat().replace('~', &"x".repeat(fill));
+            walk_both_ways(text.as_bytes(), 128);
+        }
+
+        /// A valid result with one byte changed, taken out or put in, after white space that moves it through the blocks.
+        #[test]
+        fn both_walks_refuse_the_same(before in 0usize..70, at in 0usize..600, byte: u8, how in 0u8..4, fill in 0usize..70) {
+            let fill = "x".repeat(fill);
+            let result = format!(
+                r#"{{"content":[{{"type":"text","text":"{fill}\"\n\\\u00e9\ud83e\udd8a\/ é","annotations":{{"audience":["user"],"priority":0.5}}}},
+                {{"type":"resource","resource":{{"uri":"a:b","text":null,"blob":"{fill}","_meta":{{}}}},"x":[1,[],{{}}]}} , {{ }}],
+                "structuredContent":{{"a":{{"b":[1.5e+3,-0,true,null,"{fill}"],"\u0061":[{{"c":{{}}}}]}},"{fill}":false}},
+                "isError":false,"_meta":{{"a/b":[[["{fill}"]]],"c":"\ud800"}}}}"#
+            );
+            let mut text = " ".repeat(before).into_bytes();
+            text.extend_from_slice(result.as_bytes());
+            let at = at % text.len();
+            match how {
+                0 => text[at] = byte,
+                1 => drop(text.remove(at)),
+                2 => text.insert(at, byte),
+                _ => text.truncate(at),
+            }
+            for depth in [3, 5, 128] {
+                walk_both_ways(&text, depth);
+            }
+        }
+    }
+
+    const PIECES: [&str; 32] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"",
+        "\"~\"",
+        "\\",
+        "\\\"",
+        "\\u12aB",
+        "\\ud83e\\udd8a",
+        "\\udc00",
+        "1",
+        "-0.5e3",
+        "true",
+        "null",
+        "false",
+        " ",
+        "\n",
+        "\t",
+        "\u{1}",
+        "é",
+        "~",
+        "{\"content\":[",
+        "{\"type\":\"text\",\"text\":\"a\"}",
+        "]}",
+        "\"_meta\":{",
+        "\"a\":",
+        "\"structuredContent\":{",
+        "}}",
+        "\"isError\":true",
+    ];
 
     #[test]
     fn finds_the_members() {

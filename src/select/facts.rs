@@ -7,7 +7,7 @@ use super::schema::{Conformity, conformity};
 use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
 use crate::result::compact::{CompactScratch, compact_into};
 use crate::result::coverage::{Coverage, Measured};
-use crate::result::json::{MAX_DEPTH, Span, decoded_len, members, skip_space, string_inside, text_of};
+use crate::result::json::{MAX_DEPTH, NameSet, Span, decoded_len, members, skip_space, string_inside, text_of};
 use crate::result::mirror::{MirrorScratch, Ways, mirror, text_is_json};
 use crate::result::path::{JsonPath, PathScratch, finds};
 use crate::result::scan::{Block, Scan};
@@ -46,6 +46,7 @@ pub struct Scratch {
     pub mirror: MirrorScratch,
     pub compact: CompactScratch,
     pub path: PathScratch,
+    pub names: Vec<NameSet>,
     pub bytes: Vec<u8>,
 }
 

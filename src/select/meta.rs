@@ -42,7 +42,19 @@ impl Keys<'_> {
     pub const UNRESERVED: Keys<'static> =
         Keys { allow: Patterns::One(&[MetaPattern::Any]), deny: Patterns::One(&[]), reserved: Reserved::Union };
 
-    fn lets_through(&self, key: &str) -> bool {
+    /// Of a key as it stands between its quotes.
+    fn lets_through(&self, raw: &[u8]) -> bool {
+        let may_match = |pattern: &MetaPattern| match pattern {
+            MetaPattern::Any => true,
+            MetaPattern::Prefix(prefix) => raw.starts_with(prefix.as_bytes()),
+            MetaPattern::Key(name) => raw == name.as_bytes(),
+            MetaPattern::Inherit => false,
+        };
+        // Most keys are not allowed, and have no escapes.
+        (self.allow.any(may_match) || raw.contains(&b'\\')) && self.lets_key_through(&text_of(raw))
+    }
+
+    fn lets_key_through(&self, key: &str) -> bool {
         // Fail closed: `*` in `meta.deny` denies reserved and malformed keys as well.
         let denies = |pattern: &MetaPattern| match pattern {
             MetaPattern::Any => true,
@@ -74,7 +86,7 @@ pub fn filter(
     let start = out.len();
     let mut all = true;
     for (name, value) in members {
-        if !keys.lets_through(&text_of(name.of(bytes))) {
+        if !keys.lets_through(name.of(bytes)) {
             all = false;
             continue;
         }
@@ -93,7 +105,7 @@ pub fn filter(
 /// Whether every key of a `_meta` is let through, and it has at least one.
 pub fn keeps_all(bytes: &[u8], meta: Span, keys: &Keys<'_>) -> bool {
     let mut all = members(bytes, meta).peekable();
-    all.peek().is_some() && all.all(|(name, _)| keys.lets_through(&text_of(name.of(bytes))))
+    all.peek().is_some() && all.all(|(name, _)| keys.lets_through(name.of(bytes)))
 }
 
 /// Members without those that come again later.

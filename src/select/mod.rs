@@ -94,6 +94,7 @@ impl Selection {
             max_bytes: limits.max_bytes as usize,
             max_depth: limits.max_depth,
             tasks: route.tasks(),
+            shows_structured: table.shows_structured,
         };
         self.scan.read(bytes, &terms)?;
         self.is_error = self.scan.failed(bytes);

@@ -14,7 +14,7 @@ use crate::policy::rule::{
 };
 use crate::result::compact::{compact_into, has_repeats};
 use crate::result::json::{
-    MAX_DEPTH, Seen, Span, decode_into, decoded, elements, members, name_is, string_inside, text_of, validate_text,
+    MAX_DEPTH, Span, decode_into, decoded, elements, members, name_is, string_inside, text_of, validate_text,
 };
 use crate::result::path;
 use crate::result::render::{pretty_into, sorted_into};
@@ -766,7 +766,11 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         self.ask.render() == Render::Compact
             && self.ask.sanitize() == Sanitize::default()
             && !self.notes_media()
-            && self.scan.structured_is_shortest()
+            && self.structured_is_shortest()
+    }
+
+    fn structured_is_shortest(&mut self) -> bool {
+        self.scan.structured_is_shortest(self.bytes, &mut self.ask.facts.scratch.names)
     }
 
     /// Whether strings of the value that stand in a block of the output give way to notes.
@@ -789,7 +793,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         let Some(value) = self.structured_value() else { return FieldValue::Absent };
         if self.is_as_it_came(&value) && self.ask.sanitize() == Sanitize::default() {
             let render = self.ask.render();
-            if render == Render::Verbatim || render == Render::Compact && self.scan.structured_is_shortest() {
+            if render == Render::Verbatim || render == Render::Compact && self.structured_is_shortest() {
                 return FieldValue::Input;
             }
         }
@@ -963,7 +967,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             return None;
         }
         let written = self.plan.arena.get(start..).unwrap_or_default();
-        if self.scan.meta_seen.has(Seen::REPEATS) && has_repeats(written, &mut self.ask.facts.scratch.compact) {
+        if self.scan.meta_repeats && has_repeats(written, &mut self.ask.facts.scratch.compact) {
             let written = written.to_vec();
             self.plan.arena.truncate(start);
             compact_into(&written, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);

@@ -9,7 +9,13 @@ use crate::table::Facts;
 /// Whether each of the conditions on a result is as it is said to be. A result that is refused, or whose blocks are not
 /// for everybody, answers no condition.
 pub(crate) fn all_are<'c>(result: &[u8], mut conditions: impl Iterator<Item = (&'c Condition, bool)>) -> bool {
-    let terms = Terms { input: Input::Result, max_bytes: 64 << 20, max_depth: MAX_DEPTH, tasks: false };
+    let terms = Terms {
+        input: Input::Result,
+        max_bytes: 64 << 20,
+        max_depth: MAX_DEPTH,
+        tasks: false,
+        shows_structured: false,
+    };
     let mut scan = Scan::default();
     if scan.read(result, &terms).is_err() || scan.outcome != Outcome::Selected {
         return false;

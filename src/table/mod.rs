@@ -14,7 +14,7 @@ pub mod print;
 pub mod route;
 pub mod witness;
 
-use crate::policy::rule::{Condition, Layer, Rule, Setting, Value};
+use crate::policy::rule::{Condition, Lane, Layer, Rule, Setting, Value};
 use hashbrown::HashTable;
 use route::Route;
 use std::hash::BuildHasher;
@@ -170,6 +170,8 @@ pub struct Cell {
     pub row: u32,
     /// Which of the rule's settings it is.
     setting: u32,
+    /// Its row has no predicates, and so holds.
+    certain: bool,
 }
 
 /// The decision table of one route: what is left of a policy when server, tool, audience and the like are known.
@@ -181,6 +183,8 @@ pub struct Table {
     pub predicates: Box<[Condition]>,
     /// For each setting the cells that could win, the strongest first.
     columns: Box<[Box<[Cell]>]>,
+    /// Whether an `order` begins with a lane that shows the structured value.
+    pub shows_structured: bool,
 }
 
 /// Why a table could not be made.
@@ -254,12 +258,19 @@ impl Table {
                     continue;
                 };
                 if !*closed {
-                    column.push(Cell { row, setting: cell });
+                    column.push(Cell { row, setting: cell, certain: mask.is_empty() });
                     *closed = mask.is_empty() && !goes_on(*setting, value);
                 }
             }
         }
+        let begins_with_structured = |value: &Value| match value {
+            Value::Order(order) => matches!(order.first(), Some(Lane::Structured | Lane::StructuredOnly | Lane::Both)),
+            _ => false,
+        };
+        let shows_structured =
+            alive.iter().flat_map(|(_, rule)| &rule.settings).any(|(_, v)| begins_with_structured(v));
         Ok(Table {
+            shows_structured,
             rows: rows.into(),
             predicates: predicates.into(),
             columns: columns.into_iter().map(Vec::into_boxed_slice).collect(),
@@ -343,7 +354,7 @@ impl<'t> Decider<'t, '_> {
         let index = match self.decided.winner(setting) {
             Some(index) => index,
             None => {
-                let index = column.iter().position(|cell| self.row_holds(cell.row, facts))?;
+                let index = column.iter().position(|cell| cell.certain || self.row_holds(cell.row, facts))?;
                 if let Some(chosen) = self.decided.chosen.get_mut(setting.index()) {
                     *chosen = u32::try_from(index).unwrap_or(UNDECIDED);
                 }
@@ -359,7 +370,7 @@ impl<'t> Decider<'t, '_> {
         let _ = self.value(setting, facts);
         let mut values = Vec::new();
         for cell in table.column(setting) {
-            if !self.row_holds(cell.row, facts) {
+            if !cell.certain && !self.row_holds(cell.row, facts) {
                 continue;
             }
             let Some((_, value)) = table.cell(self.rules, *cell) else { continue };

@@ -1,0 +1,338 @@
+//! Which of 64 bytes are quotes, operators, white space …: one bit a byte, the first byte lowest.
+//!
+//! By the vector instructions of x86-64 where they are there, else eight bytes at a time. This is the one place outside
+//! the C ABI with `unsafe`: the compiler cannot know that a processor has an instruction.
+#![allow(unsafe_code)]
+
+/// How many bytes are looked at together.
+pub const BLOCK: usize = 64;
+
+/// The marks that tell strings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Strings {
+    pub quote: u64,
+    pub backslash: u64,
+    /// Below a space.
+    pub control: u64,
+}
+
+impl Strings {
+    /// What cannot stand in a string as it is.
+    pub fn special(self) -> u64 {
+        self.quote | self.backslash | self.control
+    }
+}
+
+/// The marks that tell what stands outside strings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outside {
+    /// Braces, brackets, colon, comma.
+    pub operator: u64,
+    /// A space, or below it.
+    pub white: u64,
+}
+
+/// Finds the marks of a block, in one way or another.
+pub trait Marks: Copy {
+    fn strings(self, block: &[u8; BLOCK]) -> Strings;
+    fn outside(self, block: &[u8; BLOCK]) -> Outside;
+}
+
+/// Something to be done with the marks of blocks. `run` must be `#[inline(always)]`, or it cannot use what the
+/// processor has.
+pub trait Work {
+    type Output;
+    fn run(self, marks: impl Marks) -> Self::Output;
+}
+
+/// What the processor can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Eight bytes at a time.
+    #[cfg_attr(
+        all(target_arch = "x86_64", not(test)),
+        expect(dead_code, reason = "what other processors do; the tests compare")
+    )]
+    Word,
+    /// 16 bytes: every x86-64.
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
+    /// 32 bytes.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+}
+
+impl Level {
+    #[inline]
+    pub fn of_this_machine() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        return if x86::has_avx2() { Level::Avx2 } else { Level::Sse2 };
+        #[cfg(not(target_arch = "x86_64"))]
+        return Level::Word;
+    }
+
+    /// Does some work with the best marks that there are.
+    #[inline(always)]
+    pub fn run<W: Work>(self, work: W) -> W::Output {
+        match self {
+            Level::Word => work.run(word::Word),
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse2 => work.run(x86::Sse2),
+            // SAFETY: this level is only made where these features were found.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { x86::run_avx2(work) },
+        }
+    }
+}
+
+/// Eight bytes at a time, with nothing but numbers of 64 bits.
+mod word {
+    use super::{BLOCK, Marks, Outside, Strings};
+
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOWS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+    #[derive(Clone, Copy)]
+    pub struct Word;
+
+    impl Marks for Word {
+        #[inline(always)]
+        fn strings(self, block: &[u8; BLOCK]) -> Strings {
+            strings(block)
+        }
+
+        #[inline(always)]
+        fn outside(self, block: &[u8; BLOCK]) -> Outside {
+            outside(block)
+        }
+    }
+
+    fn strings(block: &[u8; BLOCK]) -> Strings {
+        Strings {
+            quote: marks(block, |word| is(word, b'"')),
+            backslash: marks(block, |word| is(word, b'\\')),
+            control: marks(block, |word| below(word, 0x20)),
+        }
+    }
+
+    fn outside(block: &[u8; BLOCK]) -> Outside {
+        // A bracket is a brace but for one bit.
+        let operator = |word: u64| {
+            let brace = word | (ONES * 0x20);
+            is(brace, b'{') | is(brace, b'}') | is(word, b':') | is(word, b',')
+        };
+        Outside { operator: marks(block, operator), white: marks(block, |word| below(word, 0x21)) }
+    }
+
+    /// One bit for each byte whose highest bit `test` sets, and that of no other.
+    #[inline(always)]
+    fn marks(block: &[u8; BLOCK], test: impl Fn(u64) -> u64) -> u64 {
+        let (words, _) = block.as_chunks::<8>();
+        words.iter().rev().fold(0, |marks, word| {
+            // Brings the highest bits of the eight bytes together in the highest byte.
+            let bits = (test(u64::from_le_bytes(*word)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            marks << 8 | bits
+        })
+    }
+
+    /// Marks the bytes that are this one.
+    #[inline(always)]
+    fn is(word: u64, byte: u8) -> u64 {
+        let zero = word ^ (ONES * u64::from(byte));
+        !(((zero & LOWS) + LOWS) | zero) & HIGHS
+    }
+
+    /// Marks the bytes that are less than `limit`, at most 0x80.
+    #[inline(always)]
+    fn below(word: u64, limit: u64) -> u64 {
+        !(((word & LOWS) + ONES * (0x80 - limit)) | word) & HIGHS
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{BLOCK, Marks, Outside, Strings, Work};
+    use std::arch::is_x86_feature_detected;
+    use std::arch::x86_64::{
+        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_or_si128,
+        _mm_set1_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8,
+    };
+
+    #[inline]
+    pub fn has_avx2() -> bool {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    pub fn run_avx2<W: Work>(work: W) -> W::Output {
+        work.run(Avx2(()))
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Sse2;
+
+    /// Made in [`run_avx2`] alone.
+    #[derive(Clone, Copy)]
+    pub struct Avx2(());
+
+    /// The marks by instructions of one width.
+    macro_rules! marks {
+        (
+            $level:ident, $feature:literal, $module:ident, $lane:ident, $bytes:literal, $lanes:expr, $load:ident,
+            $splat:ident, $equal:ident, $max:ident, $or:ident, $bits:ident
+        ) => {
+            impl Marks for $level {
+                #[inline(always)]
+                fn strings(self, block: &[u8; BLOCK]) -> Strings {
+                    // SAFETY: every x86-64 has SSE2; an `Avx2` is only made where AVX2 was found.
+                    unsafe { $module::strings(block) }
+                }
+
+                #[inline(always)]
+                fn outside(self, block: &[u8; BLOCK]) -> Outside {
+                    // SAFETY: as above.
+                    unsafe { $module::outside(block) }
+                }
+            }
+
+            mod $module {
+                use super::*;
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                pub fn strings(block: &[u8; BLOCK]) -> Strings {
+                    let lanes = lanes(block);
+                    Strings {
+                        quote: together(lanes.map(|lane| bits(is(lane, b'"')))),
+                        backslash: together(lanes.map(|lane| bits(is(lane, b'\\')))),
+                        control: together(lanes.map(|lane| bits(at_most(lane, 0x1F)))),
+                    }
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                pub fn outside(block: &[u8; BLOCK]) -> Outside {
+                    let lanes = lanes(block);
+                    let operator = lanes.map(|lane| {
+                        // A bracket is a brace but for one bit.
+                        let brace = $or(lane, $splat(0x20));
+                        let braces = $or(is(brace, b'{'), is(brace, b'}'));
+                        bits($or(braces, $or(is(lane, b':'), is(lane, b','))))
+                    });
+                    let white = lanes.map(|lane| bits(at_most(lane, b' ')));
+                    Outside { operator: together(operator), white: together(white) }
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                fn lanes(block: &[u8; BLOCK]) -> [$lane; BLOCK / $bytes] {
+                    let (lanes, _) = block.as_chunks::<$bytes>();
+                    let lane = |index: usize| lanes.get(index).unwrap_or(&[0; $bytes]);
+                    // SAFETY: as many bytes can be read as a lane has; no alignment is asked for.
+                    $lanes.map(|index| unsafe { $load(lane(index).as_ptr().cast()) })
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                fn is(lane: $lane, byte: u8) -> $lane {
+                    $equal(lane, $splat(byte.cast_signed()))
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                fn at_most(lane: $lane, byte: u8) -> $lane {
+                    let most = $splat(byte.cast_signed());
+                    $equal($max(lane, most), most)
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                fn bits(lane: $lane) -> u64 {
+                    u64::from($bits(lane).cast_unsigned())
+                }
+
+                #[inline(always)]
+                fn together(bits: [u64; BLOCK / $bytes]) -> u64 {
+                    bits.iter().rev().fold(0, |marks, bits| marks << $bytes | bits)
+                }
+            }
+        };
+    }
+
+    marks!(
+        Sse2,
+        "sse2",
+        sse2,
+        __m128i,
+        16,
+        [0, 1, 2, 3],
+        _mm_loadu_si128,
+        _mm_set1_epi8,
+        _mm_cmpeq_epi8,
+        _mm_max_epu8,
+        _mm_or_si128,
+        _mm_movemask_epi8
+    );
+    marks!(
+        Avx2,
+        "avx2",
+        avx2,
+        __m256i,
+        32,
+        [0, 1],
+        _mm256_loadu_si256,
+        _mm256_set1_epi8,
+        _mm256_cmpeq_epi8,
+        _mm256_max_epu8,
+        _mm256_or_si256,
+        _mm256_movemask_epi8
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the marks should be, byte by byte.
+    fn plainly(block: &[u8; BLOCK]) -> (Strings, Outside) {
+        let marks =
+            |test: fn(u8) -> bool| block.iter().rev().fold(0, |marks, byte| marks << 1 | u64::from(test(*byte)));
+        (
+            Strings { quote: marks(|b| b == b'"'), backslash: marks(|b| b == b'\\'), control: marks(|b| b < b' ') },
+            Outside {
+                operator: marks(|b| matches!(b, b'{' | b'}' | b'[' | b']' | b':' | b',')),
+                white: marks(|b| b <= b' '),
+            },
+        )
+    }
+
+    struct Both<'b>(&'b [u8; BLOCK]);
+
+    impl Work for Both<'_> {
+        type Output = (Strings, Outside);
+        #[inline(always)]
+        fn run(self, marks: impl Marks) -> Self::Output {
+            (marks.strings(self.0), marks.outside(self.0))
+        }
+    }
+
+    #[test]
+    fn every_level_marks_every_byte_at_every_place() {
+        let mut levels = vec![Level::Word, Level::of_this_machine()];
+        #[cfg(target_arch = "x86_64")]
+        levels.push(Level::Sse2);
+        for level in levels {
+            for byte in 0..=255u8 {
+                for place in 0..BLOCK {
+                    for around in [b'a', b'"', 0, 0x7F, 0x80, 0xFF, byte.wrapping_sub(1), byte.wrapping_add(1)] {
+                        let mut block = [around; BLOCK];
+                        block[place] = byte;
+                        assert_eq!(level.run(Both(&block)), plainly(&block), "{level:?} {block:?}");
+                    }
+                }
+            }
+        }
+    }
+}
