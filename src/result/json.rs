@@ -442,7 +442,7 @@ impl Names for Noted<'_> {
     #[inline(always)]
     fn name(&mut self, bytes: &[u8], name: Span, before: Seen, seen: &mut Seen) {
         // A name with an escape may be any other name.
-        if self.innermost.add(bytes, name) || before.has(Seen::ESCAPE) && name.of(bytes).contains(&b'\\') {
+        if self.innermost.add(bytes, name) || before.has(Seen::ESCAPE) && has_escape(name.of(bytes)) {
             seen.add(Seen::REPEATS);
         }
     }
@@ -651,13 +651,21 @@ pub fn member(bytes: &[u8], object: Span, name: &str) -> Option<Span> {
     members(bytes, object).filter(|(key, _)| name_is(key.of(bytes), name)).last().map(|(_, value)| value)
 }
 
+/// Whether a short string, as it stands between its quotes, has an escape.
+#[inline]
+pub fn has_escape(raw: &[u8]) -> bool {
+    let (words, rest) = raw.as_chunks::<8>();
+    let in_word = |word: &[u8; 8]| zero_bytes(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\'))) != 0;
+    words.iter().any(in_word) || rest.contains(&b'\\')
+}
+
 /// Whether a string as it stands between its quotes spells `name`, escapes undone.
 pub fn name_is(raw: &[u8], name: &str) -> bool {
     // An escaped spelling is longer than a plain one.
     match raw.len().cmp(&name.len()) {
         Ordering::Less => false,
-        Ordering::Equal => raw == name.as_bytes() && !raw.contains(&b'\\'),
-        Ordering::Greater => raw.contains(&b'\\') && decoded(raw).eq(name.chars()),
+        Ordering::Equal => raw == name.as_bytes() && !has_escape(raw),
+        Ordering::Greater => has_escape(raw) && decoded(raw).eq(name.chars()),
     }
 }
 
@@ -831,76 +839,61 @@ pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
 
 #[inline(always)]
 fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
-    /// How far the output grows at a time.
-    const GROWTH: usize = 4096;
     let mut to = out.len();
     // What stands before `copied` has been written.
     let mut copied = 0;
     let mut start = 0;
-    while start < text.len() {
-        let rest = text.get(start..).unwrap_or_default();
-        let (special, length) = match rest.first_chunk::<BLOCK>() {
-            Some(block) => (marks.strings(block).special(), BLOCK),
-            None => {
-                let is_special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
-                (rest.iter().rev().fold(0, |marks, byte| marks << 1 | u64::from(is_special(byte))), rest.len())
+    while let Some(block) = text.get(start..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        let strings = marks.strings(block);
+        if strings.special() != 0 {
+            out.truncate(to);
+            out.extend_from_slice(text.get(copied..start).unwrap_or_default());
+            to = out.len();
+            copied = start + BLOCK;
+            if strings.control == 0 {
+                // Twice as long at most.
+                out.resize(to + 2 * BLOCK, 0);
+                to += escape_block(marks, block, strings.special(), out.get_mut(to..).unwrap_or_default());
+            } else {
+                escape_slowly(block, out);
+                to = out.len();
             }
-        };
-        if special != 0 {
-            let room = to + (start - copied) + length * ESCAPE + RUN;
-            if out.len() < room {
-                out.resize(room + GROWTH.min((text.len() - start) / 2), 0);
-            }
-            to += escape_block(text, &mut copied, start, special, out.get_mut(to..).unwrap_or_default());
         }
-        start += length;
+        start += BLOCK;
     }
     out.truncate(to);
-    out.extend_from_slice(text.get(copied..).unwrap_or_default());
+    out.extend_from_slice(text.get(copied..start).unwrap_or_default());
+    escape_slowly(text.get(start..).unwrap_or_default(), out);
+}
+
+/// Writes a block with a backslash before each byte that is marked; how many bytes that makes.
+#[inline(always)]
+fn escape_block(marks: impl Marks, block: &[u8; BLOCK], special: u64, target: &mut [u8]) -> usize {
+    let (words, _) = block.as_chunks::<8>();
+    let mut to = 0;
+    for (word, mask) in words.iter().zip(special.to_le_bytes()) {
+        // Sixteen bytes at a fixed length, of which the next ones are written over: cheaper than a length that varies.
+        if let Some(place) = target.get_mut(to..to + 16).and_then(|place| place.first_chunk_mut::<16>()) {
+            *place = marks.with_backslashes(*word, mask);
+        }
+        to += 8 + mask.count_ones() as usize;
+    }
+    to
+}
+
+fn escape_slowly(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        if byte < 0x20 || matches!(byte, b'"' | b'\\') {
+            let (escape, length) = escape_of(byte);
+            out.extend_from_slice(escape.get(..length).unwrap_or_default());
+        } else {
+            out.push(byte);
+        }
+    }
 }
 
 /// The longest escape.
 const ESCAPE: usize = 6;
-/// How many bytes are copied at least, of which the last may be more than is meant.
-const RUN: usize = 16;
-
-/// Writes what stands between `copied` and the last of the bytes that are marked, from `start` on, with their escapes;
-/// how many bytes that makes.
-#[inline(always)]
-fn escape_block(text: &[u8], copied: &mut usize, start: usize, mut special: u64, target: &mut [u8]) -> usize {
-    let mut to = 0;
-    while special != 0 {
-        let at = start + special.trailing_zeros() as usize;
-        special &= special - 1;
-        let byte = text.get(at).copied().unwrap_or_default();
-        let run = at - *copied;
-        let from = text.get(*copied..*copied + RUN).and_then(|from| from.first_chunk::<RUN>());
-        let place = target.get_mut(to..to + RUN + 2).and_then(|place| place.first_chunk_mut::<{ RUN + 2 }>());
-        *copied = at + 1;
-        // Most runs are short, and most escapes a backslash more: copies of lengths that do not vary are cheaper.
-        if let (Some(from), Some(place)) = (from, place)
-            && run <= RUN
-            && matches!(byte, b'"' | b'\\')
-        {
-            if let Some(place) = place.first_chunk_mut::<RUN>() {
-                *place = *from;
-            }
-            if let Some(place) = place.get_mut(run..run + 2) {
-                place.copy_from_slice(&[b'\\', byte]);
-            }
-            to += run + 2;
-            continue;
-        }
-        let (escape, length) = escape_of(byte);
-        for part in [text.get(at - run..at), escape.get(..length)].into_iter().flatten() {
-            if let Some(place) = target.get_mut(to..to + part.len()) {
-                place.copy_from_slice(part);
-            }
-            to += part.len();
-        }
-    }
-    to
-}
 
 /// The escape of a byte that needs one, and its length.
 fn escape_of(byte: u8) -> ([u8; ESCAPE], usize) {

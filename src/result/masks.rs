@@ -36,7 +36,53 @@ pub struct Outside {
 pub trait Marks: Copy {
     fn strings(self, block: &[u8; BLOCK]) -> Strings;
     fn outside(self, block: &[u8; BLOCK]) -> Outside;
+
+    /// Whether all of it can stand in a string as it is.
+    #[inline(always)]
+    fn is_plain(self, block: &[u8; BLOCK]) -> bool {
+        self.strings(block).special() == 0
+    }
+
+    /// Eight bytes with a backslash before each whose bit is set; what comes behind means nothing.
+    #[inline(always)]
+    fn with_backslashes(self, bytes: [u8; 8], mask: u8) -> [u8; 16] {
+        let mut spread = [0; 16];
+        let mut places = spread.iter_mut();
+        for (index, byte) in bytes.into_iter().enumerate() {
+            if (mask >> index) & 1 != 0
+                && let Some(place) = places.next()
+            {
+                *place = b'\\';
+            }
+            if let Some(place) = places.next() {
+                *place = byte;
+            }
+        }
+        spread
+    }
 }
+
+/// For each set of eight bytes that are to have a backslash before them: where each byte of the result comes from, 8
+/// standing for a backslash.
+#[cfg(target_arch = "x86_64")]
+const SPREAD: [[u8; 16]; 256] = {
+    let mut table = [[0; 16]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut from, mut to) = (0, 0);
+        while from < 8 {
+            if (mask >> from) & 1 != 0 {
+                table[mask][to] = 8;
+                to += 1;
+            }
+            table[mask][to] = from;
+            to += 1;
+            from += 1;
+        }
+        mask += 1;
+    }
+    table
+};
 
 /// Something to be done with the marks of blocks. `run` must be `#[inline(always)]`, or it cannot use what the
 /// processor has.
@@ -152,20 +198,23 @@ mod word {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{BLOCK, Marks, Outside, Strings, Work};
+    use super::{BLOCK, Marks, Outside, SPREAD, Strings, Work};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set1_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-        _mm256_set1_epi8,
+        _mm_set_epi64x, _mm_set1_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_cmpeq_epi8, _mm256_loadu_si256,
+        _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
     };
 
     #[inline]
     pub fn has_avx2() -> bool {
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
     }
 
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub fn run_avx2<W: Work>(work: W) -> W::Output {
         work.run(Avx2(()))
     }
@@ -177,26 +226,72 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub struct Avx2(());
 
+    impl Marks for Sse2 {
+        #[inline(always)]
+        fn strings(self, block: &[u8; BLOCK]) -> Strings {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { sse2::strings(block) }
+        }
+
+        #[inline(always)]
+        fn outside(self, block: &[u8; BLOCK]) -> Outside {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { sse2::outside(block) }
+        }
+
+        #[inline(always)]
+        fn is_plain(self, block: &[u8; BLOCK]) -> bool {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { sse2::is_plain(block) }
+        }
+    }
+
+    impl Marks for Avx2 {
+        #[inline(always)]
+        fn strings(self, block: &[u8; BLOCK]) -> Strings {
+            // SAFETY: an `Avx2` is only made where AVX2 was found.
+            unsafe { avx2::strings(block) }
+        }
+
+        #[inline(always)]
+        fn outside(self, block: &[u8; BLOCK]) -> Outside {
+            // SAFETY: an `Avx2` is only made where AVX2 was found.
+            unsafe { avx2::outside(block) }
+        }
+
+        #[inline(always)]
+        fn is_plain(self, block: &[u8; BLOCK]) -> bool {
+            // SAFETY: an `Avx2` is only made where AVX2 was found.
+            unsafe { avx2::is_plain(block) }
+        }
+
+        #[inline(always)]
+        fn with_backslashes(self, bytes: [u8; 8], mask: u8) -> [u8; 16] {
+            // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
+            unsafe { with_backslashes(bytes, mask) }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "ssse3")]
+    fn with_backslashes(bytes: [u8; 8], mask: u8) -> [u8; 16] {
+        let from = SPREAD.get(usize::from(mask)).unwrap_or(&[0; 16]);
+        let bytes = _mm_set_epi64x(i64::from_le_bytes([b'\\'; 8]), i64::from_le_bytes(bytes));
+        let mut spread = [0; 16];
+        // SAFETY: 16 bytes can be read from and written to 16 bytes; no alignment is asked for.
+        unsafe {
+            let from = _mm_loadu_si128(from.as_ptr().cast());
+            _mm_storeu_si128(spread.as_mut_ptr().cast(), _mm_shuffle_epi8(bytes, from));
+        }
+        spread
+    }
+
     /// The marks by instructions of one width.
     macro_rules! marks {
         (
-            $level:ident, $feature:literal, $module:ident, $lane:ident, $bytes:literal, $lanes:expr, $load:ident,
-            $splat:ident, $equal:ident, $max:ident, $or:ident, $bits:ident
+            $module:ident, $feature:literal, $lane:ident, $bytes:literal, $lanes:expr, $load:ident, $splat:ident,
+            $equal:ident, $max:ident, $or:ident, $bits:ident
         ) => {
-            impl Marks for $level {
-                #[inline(always)]
-                fn strings(self, block: &[u8; BLOCK]) -> Strings {
-                    // SAFETY: every x86-64 has SSE2; an `Avx2` is only made where AVX2 was found.
-                    unsafe { $module::strings(block) }
-                }
-
-                #[inline(always)]
-                fn outside(self, block: &[u8; BLOCK]) -> Outside {
-                    // SAFETY: as above.
-                    unsafe { $module::outside(block) }
-                }
-            }
-
             mod $module {
                 use super::*;
 
@@ -209,6 +304,17 @@ mod x86 {
                         backslash: together(lanes.map(|lane| bits(is(lane, b'\\')))),
                         control: together(lanes.map(|lane| bits(at_most(lane, 0x1F)))),
                     }
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                pub fn is_plain(block: &[u8; BLOCK]) -> bool {
+                    let special = |lane| $or($or(is(lane, b'"'), is(lane, b'\\')), at_most(lane, 0x1F));
+                    lanes(block)
+                        .into_iter()
+                        .map(special)
+                        .reduce(|one, other| $or(one, other))
+                        .is_none_or(|any| bits(any) == 0)
                 }
 
                 #[inline]
@@ -262,9 +368,8 @@ mod x86 {
     }
 
     marks!(
-        Sse2,
-        "sse2",
         sse2,
+        "sse2",
         __m128i,
         16,
         [0, 1, 2, 3],
@@ -276,9 +381,8 @@ mod x86 {
         _mm_movemask_epi8
     );
     marks!(
-        Avx2,
-        "avx2",
         avx2,
+        "avx2",
         __m256i,
         32,
         [0, 1],
@@ -308,12 +412,38 @@ mod tests {
         )
     }
 
+    struct Spread([u8; 8], u8);
+
+    impl Work for Spread {
+        type Output = [u8; 16];
+        #[inline(always)]
+        fn run(self, marks: impl Marks) -> [u8; 16] {
+            marks.with_backslashes(self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn every_level_puts_the_same_backslashes() {
+        for mask in 0..=255u8 {
+            let bytes = *b"abcdefgh";
+            let mut expected = String::new();
+            for (index, byte) in bytes.into_iter().enumerate() {
+                expected.push_str(if (mask >> index) & 1 != 0 { "\\" } else { "" });
+                expected.push(byte.into());
+            }
+            for level in [Level::Word, Level::of_this_machine()] {
+                assert!(level.run(Spread(bytes, mask)).starts_with(expected.as_bytes()), "{level:?} {mask}");
+            }
+        }
+    }
+
     struct Both<'b>(&'b [u8; BLOCK]);
 
     impl Work for Both<'_> {
         type Output = (Strings, Outside);
         #[inline(always)]
         fn run(self, marks: impl Marks) -> Self::Output {
+            assert_eq!(marks.is_plain(self.0), marks.strings(self.0).special() == 0);
             (marks.strings(self.0), marks.outside(self.0))
         }
     }

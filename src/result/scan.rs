@@ -4,7 +4,7 @@
 //! judges nothing: what may be seen, and what it means, is for `table` and `select`.
 
 use super::json::{
-    MAX_DEPTH, Malformed, Members, NameSet, Seen, Span, decode_into, decoded, elements, members, name_is,
+    MAX_DEPTH, Malformed, Members, NameSet, Seen, Span, decode_into, decoded, elements, has_escape, members, name_is,
     string_inside, validate_noting_names,
 };
 use super::refusal::{Refusal, Wrong};
@@ -210,7 +210,7 @@ fn member_of(name: &[u8], input: Input) -> Member {
 
 /// Escaped names are the same names (`"con\u0074ent"`): those rare ones that have an escape, without it.
 fn without_escapes(name: &[u8]) -> Option<Vec<u8>> {
-    if !name.contains(&b'\\') {
+    if !has_escape(name) {
         return None;
     }
     let mut decoded = Vec::new();
@@ -424,7 +424,7 @@ impl<W: Walk> Reader<'_, W> {
             scan.meta_members.push((name, Span::new(at, end)));
             // A name with an escape may be any other name.
             scan.meta_repeats |= names.add(reader.bytes, name)
-                || reader.walk.seen().has(Seen::ESCAPE) && name.of(reader.bytes).contains(&b'\\');
+                || reader.walk.seen().has(Seen::ESCAPE) && has_escape(name.of(reader.bytes));
             Ok(end)
         })
     }
@@ -445,15 +445,26 @@ impl<W: Walk> Reader<'_, W> {
         }
         self.walk.step();
         if self.walk.byte() != b'}' {
-            loop {
-                let name = self.walk.name()?;
-                each(self, name)?;
-                match self.walk.byte() {
-                    b',' => self.walk.step(),
-                    b'}' => break,
-                    _ => return self.walk.unexpected(),
-                }
+            let name = self.walk.name()?;
+            each(self, name)?;
+        }
+        self.rest_of_object(each)
+    }
+
+    /// The same behind a value of an object, or at the brace that closes it.
+    #[inline(always)]
+    fn rest_of_object(
+        &mut self,
+        mut each: impl FnMut(&mut Self, Span) -> Result<usize, Malformed>,
+    ) -> Result<usize, Malformed> {
+        loop {
+            match self.walk.byte() {
+                b',' => self.walk.step(),
+                b'}' => break,
+                _ => return self.walk.unexpected(),
             }
+            let name = self.walk.name()?;
+            each(self, name)?;
         }
         let end = self.walk.at() + 1;
         self.walk.step();
@@ -486,9 +497,17 @@ impl<W: Walk> Reader<'_, W> {
     }
 
     fn block(&mut self, repeated: &mut u32) -> Result<Block, Malformed> {
+        /// What most blocks begin with, and how many tokens that is.
+        const TEXT: (&[u8], usize) = (br#"{"type":"text","text":""#, 11);
         let mut parts = Parts::default();
         let start = self.walk.at();
-        let end = self.object_or_value(2, |reader, name| {
+        let is_text = self.max_depth > 2 && self.walk.skip(TEXT.0, TEXT.1);
+        if is_text {
+            parts.met = self::parts(&[Part::Type, Part::Text]);
+            parts.type_ = Span::new(start + 8, start + 14);
+            self.part(&mut parts, Part::Text, 3)?;
+        }
+        let each = |reader: &mut Self, name: Span| {
             let part = part_of(name.of(reader.bytes));
             parts.meet(part, repeated);
             match (part, reader.walk.byte()) {
@@ -496,7 +515,8 @@ impl<W: Walk> Reader<'_, W> {
                 (Part::Annotations, b'{') => reader.annotations(&mut parts, 3),
                 _ => reader.part(&mut parts, part, 3),
             }
-        })?;
+        };
+        let end = if is_text { self.rest_of_object(each) } else { self.object_or_value(2, each) }?;
         let span = Span::new(start, end);
         parts.look_for_repeats(self.bytes, span, repeated);
         Ok(parts.block(self.bytes, span))

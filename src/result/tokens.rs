@@ -8,8 +8,8 @@
 //! For speed alone: what is refused here is read again byte by byte (`walk`), which says what is wrong.
 
 use super::json::{
-    Fault, MAX_DEPTH, Malformed, NameSet, Names, Noted, Seen, Span, Unnoted, end_of_long_plain, hex4, low_surrogate,
-    validate_escape, validate_literal, validate_number,
+    Fault, MAX_DEPTH, Malformed, NameSet, Names, Noted, Seen, Span, Unnoted, hex4, low_surrogate, validate_escape,
+    validate_literal, validate_number,
 };
 use super::masks::{BLOCK, Level, Marks, Work};
 use super::walk::Walk;
@@ -44,8 +44,6 @@ struct Blocks<'a> {
     escaped: u64,
     /// 1: the byte before it belongs to a number, a literal, or something that is no token.
     in_scalar: u64,
-    /// How many blocks in a row had nothing but plain text.
-    plain: u32,
     /// White space outside strings in the last block, and the first that was met since somebody asked.
     white: u64,
     first_white: Option<u32>,
@@ -85,7 +83,6 @@ impl<'a> Tokens<'a> {
             in_string: 0,
             escaped: 0,
             in_scalar: 0,
-            plain: 0,
             white: 0,
             first_white: None,
             faulty: false,
@@ -154,10 +151,9 @@ impl Blocks<'_> {
         let strings = marks.strings(block);
         let (quote, backslash, control) = (strings.quote, strings.backslash, strings.control);
         if self.in_string != 0 && quote | backslash | self.escaped | control == 0 {
-            self.skip_plain();
+            self.skip_plain(marks);
             return 0;
         }
-        self.plain = 0;
         let escaped = if backslash | self.escaped == 0 { 0 } else { self.find_escaped(backslash) };
         let quotes = quote & !escaped;
         let strings = prefix_xor(quotes) ^ self.in_string;
@@ -184,12 +180,16 @@ impl Blocks<'_> {
         outside.operator & !strings | quotes | starts
     }
 
-    /// Passes over a block of plain text, and over more of it when there was some before.
-    fn skip_plain(&mut self) {
-        self.plain += 1;
-        if self.plain > 2 {
-            let next = end_of_long_plain(self.bytes, self.next as usize);
-            self.next = u32::try_from(next).unwrap_or(self.end);
+    /// Inside a string, passes over blocks of plain text.
+    #[inline(always)]
+    fn skip_plain(&mut self, marks: impl Marks) {
+        let rest = self.bytes.get(self.next as usize..).unwrap_or_default();
+        let (blocks, _) = rest.as_chunks::<BLOCK>();
+        for block in blocks {
+            if !marks.is_plain(block) {
+                break;
+            }
+            self.next += BLOCK as u32;
         }
     }
 
@@ -382,6 +382,19 @@ impl Walk for Tokens<'_> {
     #[inline(always)]
     fn step(&mut self) {
         self.cursor = self.cursor.step(&mut self.blocks);
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, beginning: &[u8], tokens: usize) -> bool {
+        let here = self.blocks.bytes.get(self.cursor.at as usize..).is_some_and(|rest| rest.starts_with(beginning));
+        if here {
+            let mut cursor = self.cursor;
+            for _ in 1..tokens {
+                cursor = cursor.step(&mut self.blocks);
+            }
+            self.cursor = cursor;
+        }
+        here
     }
 
     #[inline(always)]

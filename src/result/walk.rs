@@ -20,6 +20,10 @@ pub trait Walk {
     /// Goes on from a token of one byte (a brace, a bracket, a comma).
     fn step(&mut self);
 
+    /// Goes on to the last byte of `beginning` when the input goes on so from here, which has `tokens` tokens, the last of them
+    /// that byte. Whether it did.
+    fn skip(&mut self, beginning: &[u8], tokens: usize) -> bool;
+
     /// Reads a name and its colon; what stands between its quotes.
     fn name(&mut self) -> Result<Span, Malformed>;
 
@@ -68,6 +72,12 @@ impl Walk for Bytewise<'_> {
 
     fn step(&mut self) {
         self.at = skip_space(self.bytes, self.at + 1);
+    }
+
+    fn skip(&mut self, beginning: &[u8], _: usize) -> bool {
+        let here = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(beginning));
+        self.at += if here { beginning.len() - 1 } else { 0 };
+        here
     }
 
     fn name(&mut self) -> Result<Span, Malformed> {

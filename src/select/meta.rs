@@ -2,7 +2,7 @@
 
 use crate::policy::pattern::MetaPattern;
 use crate::policy::rule::Reserved;
-use crate::result::json::{Span, decoded, members, text_of};
+use crate::result::json::{Span, decoded, has_escape, members, text_of};
 use crate::result::meta_key::matches;
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ impl Keys<'_> {
             MetaPattern::Inherit => false,
         };
         // Most keys are not allowed, and have no escapes.
-        (self.allow.any(may_match) || raw.contains(&b'\\')) && self.lets_key_through(&text_of(raw))
+        (self.allow.any(may_match) || has_escape(raw)) && self.lets_key_through(&text_of(raw))
     }
 
     fn lets_key_through(&self, key: &str) -> bool {
