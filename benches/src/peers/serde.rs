@@ -1,0 +1,137 @@
+//! By hand with serde_json, as a host would write it: once with a tree of values, once with raw ones.
+
+use crate::decision::Candidate;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+/// With a tree of values.
+#[derive(Default)]
+pub struct Tree {
+    out: Vec<u8>,
+}
+
+impl Candidate for Tree {
+    fn name(&self) -> &str {
+        "serde_json Value"
+    }
+
+    fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
+        self.out.clear();
+        let mut result: Value = serde_json::from_slice(result).unwrap();
+        let object = result.as_object_mut().unwrap();
+        let content = object.remove("content").unwrap_or_else(|| json!([]));
+        let structured = object.remove("structuredContent").filter(|value| !value.is_null());
+        let visible = content.as_array().is_some_and(|blocks| {
+            blocks.iter().any(|block| {
+                block["type"] != "text" || block["text"].as_str().is_some_and(|text| !text.trim().is_empty())
+            })
+        });
+        let mut out = Map::new();
+        match structured {
+            Some(value) if !visible => {
+                let text = serde_json::to_string(&value).unwrap();
+                out.insert("content".into(), json!([{ "type": "text", "text": text }]));
+            }
+            _ => {
+                out.insert("content".into(), content);
+            }
+        }
+        if let Some(is_error) = object.remove("isError") {
+            out.insert("isError".into(), is_error);
+        }
+        if let Some(value) = object.get_mut("_meta").and_then(|meta| meta.get_mut("durationMs")) {
+            out.insert("_meta".into(), json!({ "durationMs": value.take() }));
+        }
+        serde_json::to_writer(&mut self.out, &out).unwrap();
+        &self.out
+    }
+}
+
+/// With raw values: what a careful Rust user writes. Nothing is decoded but what is asked for, and a text is looked at only as
+/// far as its first visible character; the blocks are parsed one by one until one is visible.
+///
+/// It checks less than mcp-select: neither annotations nor media types nor reserved keys are looked at.
+#[derive(Default)]
+pub struct Raw {
+    out: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow)]
+    content: Vec<&'a RawValue>,
+    #[serde(borrow, rename = "structuredContent")]
+    structured: Option<&'a RawValue>,
+    #[serde(borrow, rename = "isError")]
+    is_error: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<Meta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(borrow, rename = "durationMs")]
+    duration: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+}
+
+impl Block<'_> {
+    fn is_visible(&self) -> bool {
+        self.kind != "text"
+            || self.text.is_some_and(|text| {
+                // Most texts begin with something visible; an escape has to be decoded first.
+                matches!(text.get().as_bytes(), [b'"', first, ..] if first.is_ascii_graphic() && !matches!(first, b'"' | b'\\'))
+                    || serde_json::from_str::<String>(text.get()).is_ok_and(|text| !text.trim().is_empty())
+            })
+    }
+}
+
+impl Candidate for Raw {
+    fn name(&self) -> &str {
+        "serde_json RawValue"
+    }
+
+    fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
+        let out = &mut self.out;
+        out.clear();
+        let result: Parts<'_> = serde_json::from_slice(result).unwrap();
+        let visible =
+            result.content.iter().any(|block| serde_json::from_str::<Block<'_>>(block.get()).unwrap().is_visible());
+        out.extend_from_slice(b"{\"content\":[");
+        match result.structured {
+            Some(value) if !visible => {
+                out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+                serde_json::to_writer(&mut *out, value.get()).unwrap();
+                out.push(b'}');
+            }
+            _ => {
+                for (index, block) in result.content.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    out.extend_from_slice(block.get().as_bytes());
+                }
+            }
+        }
+        out.push(b']');
+        if let Some(is_error) = result.is_error {
+            out.extend_from_slice(b",\"isError\":");
+            out.extend_from_slice(is_error.get().as_bytes());
+        }
+        if let Some(duration) = result.meta.and_then(|meta| meta.duration) {
+            out.extend_from_slice(b",\"_meta\":{\"durationMs\":");
+            out.extend_from_slice(duration.get().as_bytes());
+            out.push(b'}');
+        }
+        out.push(b'}');
+        out
+    }
+}

@@ -1,0 +1,115 @@
+//! Time, by turns: in every round each candidate works for some milliseconds, so that a busy moment of the machine hits all
+//! alike; the median of the rounds counts.
+
+use std::time::{Duration, Instant};
+
+/// Something whose calls are timed.
+pub trait Run {
+    fn run(&mut self, calls: usize);
+}
+
+impl<F: FnMut(usize)> Run for F {
+    fn run(&mut self, calls: usize) {
+        self(calls);
+    }
+}
+
+/// How much time is spent.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// At most.
+    pub rounds: usize,
+    /// How long one measurement is.
+    pub work: Duration,
+    /// How long all measurements of one candidate may take; then its rounds are fewer, but three at least.
+    pub most: Duration,
+}
+
+impl Effort {
+    pub const FULL: Effort =
+        Effort { rounds: 15, work: Duration::from_micros(2500), most: Duration::from_millis(1200) };
+    pub const QUICK: Effort = Effort { rounds: 7, work: Duration::from_micros(1500), most: Duration::from_millis(100) };
+}
+
+/// Nanoseconds a call of each run.
+pub fn measure<R: Run>(runs: &mut [R], effort: Effort) -> Vec<f64> {
+    let plans: Vec<Plan> = runs.iter_mut().map(|run| Plan::new(run, effort)).collect();
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
+    for round in 0..effort.rounds {
+        // Each round begins with another one: nobody always comes after the same neighbour's first turn.
+        for turn in 0..runs.len() {
+            let index = (turn + round) % runs.len();
+            let plan = plans[index];
+            if round < plan.rounds {
+                // What the others left in the caches is not this one's cost.
+                runs[index].run(plan.warm);
+                let started = Instant::now();
+                runs[index].run(plan.calls);
+                times[index].push(started.elapsed().as_secs_f64() * 1e9 / plan.calls as f64);
+            }
+        }
+    }
+    times.into_iter().map(median).collect()
+}
+
+pub fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 }
+}
+
+/// How often one run is called.
+#[derive(Clone, Copy)]
+struct Plan {
+    rounds: usize,
+    /// Before each measurement.
+    warm: usize,
+    calls: usize,
+}
+
+impl Plan {
+    /// Tries it out: doubles the calls until they take long enough to tell.
+    fn new(run: &mut impl Run, effort: Effort) -> Plan {
+        let mut calls = 1;
+        let call = loop {
+            let started = Instant::now();
+            run.run(calls);
+            let time = started.elapsed();
+            // The first call of all is slower than those that follow.
+            if time * 2 > effort.work && calls > 1 || time > effort.most {
+                break time.as_secs_f64() / calls as f64;
+            }
+            calls *= 2;
+        };
+        let fits = |time: Duration| (time.as_secs_f64() / call) as usize;
+        let calls = fits(effort.work).max(1);
+        let one = call * calls as f64;
+        let rounds = (effort.most.as_secs_f64() / one) as usize;
+        Plan { rounds: rounds.clamp(3.min(effort.rounds), effort.rounds), warm: calls / 8, calls }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_stands_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn twice_the_work_takes_longer() {
+        let work = |steps: u64| {
+            move |calls: usize| {
+                for _ in 0..calls as u64 * steps {
+                    std::hint::black_box(steps);
+                }
+            }
+        };
+        let mut runs: [Box<dyn FnMut(usize)>; 2] = [Box::new(work(1000)), Box::new(work(4000))];
+        let times = measure(&mut runs, Effort::QUICK);
+        assert!(times[1] > times[0] * 2.0, "{times:?}");
+    }
+}
