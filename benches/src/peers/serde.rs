@@ -57,8 +57,9 @@ pub struct Raw {
     out: Vec<u8>,
 }
 
+/// The members that count, as they stand in the input.
 #[derive(Deserialize)]
-struct Parts<'a> {
+pub struct Parts<'a> {
     #[serde(borrow)]
     content: Vec<&'a RawValue>,
     #[serde(borrow, rename = "structuredContent")]
@@ -87,10 +88,52 @@ impl Block<'_> {
     fn is_visible(&self) -> bool {
         self.kind != "text"
             || self.text.is_some_and(|text| {
-                // Most texts begin with something visible; an escape has to be decoded first.
-                matches!(text.get().as_bytes(), [b'"', first, ..] if first.is_ascii_graphic() && !matches!(first, b'"' | b'\\'))
-                    || serde_json::from_str::<String>(text.get()).is_ok_and(|text| !text.trim().is_empty())
+                // Most texts begin with something visible; else the text has to be decoded.
+                match text.get().as_bytes() {
+                    [b'"', first, ..] if first.is_ascii_graphic() && !matches!(first, b'"' | b'\\') => true,
+                    _ => serde_json::from_str::<String>(text.get()).is_ok_and(|text| !text.trim().is_empty()),
+                }
             })
+    }
+}
+
+impl Parts<'_> {
+    /// The decision: whether it is `content` that is seen.
+    fn shows_content(&self) -> bool {
+        let visible = |block: &&RawValue| serde_json::from_str::<Block<'_>>(block.get()).unwrap().is_visible();
+        self.structured.is_none() || self.content.iter().any(visible)
+    }
+
+    /// Writes what was decided.
+    pub fn write(&self, shows_content: bool, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(b"{\"content\":[");
+        match self.structured {
+            Some(value) if !shows_content => {
+                out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+                serde_json::to_writer(&mut *out, value.get()).unwrap();
+                out.push(b'}');
+            }
+            _ => {
+                for (index, block) in self.content.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    out.extend_from_slice(block.get().as_bytes());
+                }
+            }
+        }
+        out.push(b']');
+        if let Some(is_error) = self.is_error {
+            out.extend_from_slice(b",\"isError\":");
+            out.extend_from_slice(is_error.get().as_bytes());
+        }
+        if let Some(duration) = self.meta.as_ref().and_then(|meta| meta.duration) {
+            out.extend_from_slice(b",\"_meta\":{\"durationMs\":");
+            out.extend_from_slice(duration.get().as_bytes());
+            out.push(b'}');
+        }
+        out.push(b'}');
     }
 }
 
@@ -100,38 +143,8 @@ impl Candidate for Raw {
     }
 
     fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
-        let out = &mut self.out;
-        out.clear();
-        let result: Parts<'_> = serde_json::from_slice(result).unwrap();
-        let visible =
-            result.content.iter().any(|block| serde_json::from_str::<Block<'_>>(block.get()).unwrap().is_visible());
-        out.extend_from_slice(b"{\"content\":[");
-        match result.structured {
-            Some(value) if !visible => {
-                out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
-                serde_json::to_writer(&mut *out, value.get()).unwrap();
-                out.push(b'}');
-            }
-            _ => {
-                for (index, block) in result.content.iter().enumerate() {
-                    if index > 0 {
-                        out.push(b',');
-                    }
-                    out.extend_from_slice(block.get().as_bytes());
-                }
-            }
-        }
-        out.push(b']');
-        if let Some(is_error) = result.is_error {
-            out.extend_from_slice(b",\"isError\":");
-            out.extend_from_slice(is_error.get().as_bytes());
-        }
-        if let Some(duration) = result.meta.and_then(|meta| meta.duration) {
-            out.extend_from_slice(b",\"_meta\":{\"durationMs\":");
-            out.extend_from_slice(duration.get().as_bytes());
-            out.push(b'}');
-        }
-        out.push(b'}');
-        out
+        let parts: Parts<'_> = serde_json::from_slice(result).unwrap();
+        parts.write(parts.shows_content(), &mut self.out);
+        &self.out
     }
 }
