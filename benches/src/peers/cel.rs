@@ -42,7 +42,7 @@ impl Candidate for Cel {
     fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
         let value: Json<'_> = serde_json::from_slice(result).unwrap();
         let shows_content = decide(&self.context, &self.program, value);
-        serde_json::from_slice::<Parts<'_>>(result).unwrap().write(shows_content, &mut self.out);
+        Parts::read(result).write(shows_content, &mut self.out);
         &self.out
     }
 }

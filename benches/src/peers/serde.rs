@@ -48,10 +48,11 @@ impl Candidate for Tree {
     }
 }
 
-/// With raw values: what a careful Rust user writes. Nothing is decoded but what is asked for, and a text is looked at only as
-/// far as its first visible character; the blocks are parsed one by one until one is visible.
+/// With raw values: what a careful Rust user writes. Nothing is decoded but what the decision asks for: the blocks are parsed
+/// only when there is a structured value to show instead, and a text is looked at as far as its first visible character.
 ///
-/// It checks less than mcp-select: neither annotations nor media types nor reserved keys are looked at.
+/// It checks less than mcp-select: neither blocks that it forwards nor annotations nor media types nor reserved keys are
+/// looked at.
 #[derive(Default)]
 pub struct Raw {
     out: Vec<u8>,
@@ -61,7 +62,7 @@ pub struct Raw {
 #[derive(Deserialize)]
 pub struct Parts<'a> {
     #[serde(borrow)]
-    content: Vec<&'a RawValue>,
+    content: &'a RawValue,
     #[serde(borrow, rename = "structuredContent")]
     structured: Option<&'a RawValue>,
     #[serde(borrow, rename = "isError")]
@@ -97,33 +98,33 @@ impl Block<'_> {
     }
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    pub fn read(result: &'a [u8]) -> Parts<'a> {
+        let parts: Parts<'_> = serde_json::from_slice(result).unwrap();
+        assert!(parts.content.get().starts_with('['), "content is no array");
+        parts
+    }
+
     /// The decision: whether it is `content` that is seen.
     fn shows_content(&self) -> bool {
-        let visible = |block: &&RawValue| serde_json::from_str::<Block<'_>>(block.get()).unwrap().is_visible();
-        self.structured.is_none() || self.content.iter().any(visible)
+        self.structured.is_none() || {
+            let blocks: Vec<Block<'_>> = serde_json::from_str(self.content.get()).unwrap();
+            blocks.iter().any(Block::is_visible)
+        }
     }
 
     /// Writes what was decided.
     pub fn write(&self, shows_content: bool, out: &mut Vec<u8>) {
         out.clear();
-        out.extend_from_slice(b"{\"content\":[");
+        out.extend_from_slice(b"{\"content\":");
         match self.structured {
             Some(value) if !shows_content => {
-                out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+                out.extend_from_slice(b"[{\"type\":\"text\",\"text\":");
                 serde_json::to_writer(&mut *out, value.get()).unwrap();
-                out.push(b'}');
+                out.extend_from_slice(b"}]");
             }
-            _ => {
-                for (index, block) in self.content.iter().enumerate() {
-                    if index > 0 {
-                        out.push(b',');
-                    }
-                    out.extend_from_slice(block.get().as_bytes());
-                }
-            }
+            _ => out.extend_from_slice(self.content.get().as_bytes()),
         }
-        out.push(b']');
         if let Some(is_error) = self.is_error {
             out.extend_from_slice(b",\"isError\":");
             out.extend_from_slice(is_error.get().as_bytes());
@@ -143,7 +144,7 @@ impl Candidate for Raw {
     }
 
     fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
-        let parts: Parts<'_> = serde_json::from_slice(result).unwrap();
+        let parts = Parts::read(result);
         parts.write(parts.shows_content(), &mut self.out);
         &self.out
     }

@@ -34,7 +34,7 @@ impl Candidate for Zen {
         let environment: Variable = serde_json::from_slice(result).unwrap();
         self.isolate.set_environment(environment);
         let shows_content = self.isolate.run_compiled(&self.program).unwrap().as_bool().unwrap();
-        serde_json::from_slice::<Parts<'_>>(result).unwrap().write(shows_content, &mut self.out);
+        Parts::read(result).write(shows_content, &mut self.out);
         &self.out
     }
 }
