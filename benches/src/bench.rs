@@ -1,5 +1,5 @@
-//! Measures the decision of `peers` by mcp-select and by others, on results of `shapes`, and writes the figures to
-//! `target/bench/summary.json` and `summary.md`.
+//! Measures one decision by mcp-select and by others, on results of seven shapes, and what of mcp-select has no peer. Writes
+//! the figures to `target/bench/summary.json` and `summary.md`; those of a run with a filter to `part.json` and `part.md`.
 //!
 //! Its own harness and not criterion: criterion measures one candidate after another; on a shared machine candidates must take turns.
 //!
@@ -7,9 +7,12 @@
 //! cargo run --release --manifest-path benches/Cargo.toml -- [--shape NAME] [--bytes N] [--who NAME] [--quick] [--out FOLDER]
 //! ```
 //!
-//! Filters are parts of names and may be given more than once; `--bytes` is a whole number, such as 2048.
+//! Filters are parts of names and may be given more than once; `--bytes` is a whole number, such as 2048. With `--merge FILE`
+//! nothing is measured: rows of a JSON file, or of what `go test -bench` printed, are added to the summary.
 
+mod alone;
 mod decision;
+mod goals;
 mod ours;
 mod peers;
 mod report;
@@ -19,6 +22,9 @@ mod turns;
 use report::{Report, Row};
 use std::path::PathBuf;
 use turns::Effort;
+
+/// The name of the product among the candidates.
+pub const OURS: &str = "mcp-select";
 
 /// The sizes of results, and how many different ones take turns: enough that no processor learns them by heart.
 const SIZES: [(usize, usize); 5] = [(200, 4096), (2048, 1024), (20_480, 100), (204_800, 16), (2_097_152, 4)];
@@ -30,6 +36,7 @@ struct Wanted {
     bytes: Vec<usize>,
     who: Vec<String>,
     quick: bool,
+    merge: Vec<PathBuf>,
     out: Option<PathBuf>,
 }
 
@@ -44,6 +51,12 @@ impl Wanted {
                 Long("bytes") => wanted.bytes.push(arguments.value()?.parse()?),
                 Long("who") => wanted.who.push(arguments.value()?.string()?),
                 Long("quick") => wanted.quick = true,
+                // In a process of its own.
+                Long("resident") => {
+                    alone::print_resident();
+                    std::process::exit(0);
+                }
+                Long("merge") => wanted.merge.push(arguments.value()?.into()),
                 Long("out") => wanted.out = Some(arguments.value()?.into()),
                 other => return Err(other.unexpected()),
             }
@@ -63,6 +76,10 @@ impl Wanted {
         self.who.is_empty() || self.who.iter().any(|part| who.contains(&**part))
     }
 
+    fn is_everything(&self) -> bool {
+        self.shapes.is_empty() && self.bytes.is_empty() && self.who.is_empty() && !self.quick
+    }
+
     fn effort(&self) -> Effort {
         if self.quick { Effort::QUICK } else { Effort::FULL }
     }
@@ -70,13 +87,20 @@ impl Wanted {
 
 fn main() {
     let wanted = Wanted::from_arguments().unwrap_or_else(|error| {
-        eprintln!("bench: {error}; flags: --shape NAME, --bytes N, --who NAME, --quick, --out FOLDER");
+        eprintln!("bench: {error}; flags: --shape NAME, --bytes N, --who NAME, --quick, --merge FILE, --out FOLDER");
         std::process::exit(2)
     });
-    let mut report = Report::default();
-    decisions(&wanted, &mut report);
-    let folder = wanted.out.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench")));
-    report.write(&folder);
+    let folder = wanted.out.clone();
+    let folder = folder.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench")));
+    let mut report = Report::begin();
+    if wanted.merge.is_empty() {
+        decisions(&wanted, &mut report);
+        alone::measure(&wanted, &mut report);
+    } else {
+        report.extend(Report::read(&folder.join("summary.json")));
+        report.extend(wanted.merge.iter().flat_map(|file| Report::read(file)));
+    }
+    report.write(&folder, if wanted.is_everything() { "summary" } else { "part" });
 }
 
 /// Every candidate on every shape and size.
@@ -117,7 +141,11 @@ fn measure(
     let mut runs: Vec<_> =
         candidates.iter_mut().map(|candidate| decision::Rotating::new(&mut **candidate, results)).collect();
     let times = turns::measure(&mut runs, effort);
+    let total: usize = results.iter().map(Vec::len).sum();
     for (candidate, ns) in candidates.iter().zip(times) {
-        report.add(Row::new(shape, bytes, candidate.name(), ns));
+        let row = Row::new(shape, bytes, candidate.name(), ns);
+        // Of the bytes that there are: a shape keeps to its size only about.
+        let rate = total as f64 / results.len() as f64 / ns;
+        report.add(if shapes::SHAPES.contains(&shape) { row } else { row.with(rate, "GB/s") });
     }
 }

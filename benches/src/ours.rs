@@ -3,30 +3,36 @@
 use crate::decision::Candidate;
 use mcp_select::{Engine, Request, Selection, Status};
 use std::hint::black_box;
+use std::sync::Arc;
 
 /// The decision.
 pub const POLICY: &str = "version = 1\nextends = \"sep-2200\"\n[audience.model]\nmeta.allow = [\"durationMs\"]\n";
 
 /// Through Rust.
 pub struct Rust {
-    engine: Engine,
-    request: Request,
+    engine: Arc<Engine>,
+    request: Arc<Request>,
     selection: Selection,
 }
 
 impl Rust {
     pub fn new() -> Rust {
         Rust {
-            engine: Engine::from_toml(POLICY.as_bytes()).unwrap(),
-            request: Request::new("server", "tool", "model"),
+            engine: Arc::new(Engine::from_toml(POLICY.as_bytes()).unwrap()),
+            request: Arc::new(Request::new("server", "tool", "model")),
             selection: Selection::new(),
         }
+    }
+
+    /// The same engine and request, with a selection of its own.
+    pub fn on_a_thread(&self) -> Rust {
+        Rust { engine: Arc::clone(&self.engine), request: Arc::clone(&self.request), selection: Selection::new() }
     }
 }
 
 impl Candidate for Rust {
     fn name(&self) -> &str {
-        "mcp-select"
+        crate::OURS
     }
 
     fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {

@@ -19,7 +19,7 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
-    fn word(&mut self) -> String {
+    pub fn word(&mut self) -> String {
         (0..3 + self.below(8)).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 
@@ -43,7 +43,8 @@ impl Random {
         )
     }
 
-    fn rows(&mut self, bytes: usize) -> String {
+    /// A listing of about so many bytes.
+    pub fn rows(&mut self, bytes: usize) -> String {
         let mut rows = Vec::new();
         let mut length = 14;
         while length < bytes || rows.is_empty() {
@@ -54,7 +55,8 @@ impl Random {
         format!(r#"{{"items":[{}]}}"#, rows.join(","))
     }
 
-    fn prose(&mut self, bytes: usize) -> String {
+    /// Words in sentences, as they stand in a JSON string.
+    pub fn prose(&mut self, bytes: usize) -> String {
         let mut text = String::new();
         while text.len() < bytes {
             let count = 6 + self.below(9);
