@@ -92,13 +92,19 @@ fn main() {
     });
     let folder = wanted.out.clone();
     let folder = folder.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench")));
-    let mut report = Report::begin();
+    let mut report = Report::default();
     if wanted.merge.is_empty() {
+        report = Report::begin();
         decisions(&wanted, &mut report);
         alone::measure(&wanted, &mut report);
     } else {
         report.extend(Report::read(&folder.join("summary.json")));
-        report.extend(wanted.merge.iter().flat_map(|file| Report::read(file)));
+        for file in &wanted.merge {
+            match file.exists() {
+                true => report.extend(Report::read(file)),
+                false => eprintln!("bench: not merged, there is no {}", file.display()),
+            }
+        }
     }
     report.write(&folder, if wanted.is_everything() { "summary" } else { "part" });
 }
