@@ -98,7 +98,7 @@ fn main() {
         decisions(&wanted, &mut report);
         alone::measure(&wanted, &mut report);
     } else {
-        report.extend(Report::read(&folder.join("summary.json")));
+        report.extend(Report::read(&folder.join("summary.json")).into_iter().filter(|row| row.language().is_empty()));
         for file in &wanted.merge {
             match file.exists() {
                 true => report.extend(Report::read(file)),
@@ -106,7 +106,7 @@ fn main() {
             }
         }
     }
-    report.write(&folder, if wanted.is_everything() { "summary" } else { "part" });
+    report.write(&folder, wanted.is_everything());
 }
 
 /// Every candidate on every shape and size.

@@ -61,8 +61,9 @@ pub fn candidates() -> Vec<Box<dyn Candidate>> {
 
 /// Panics unless all candidates decide alike on all results: else the figures mean nothing.
 pub fn agree(candidates: &mut [Box<dyn Candidate>], results: &[Vec<u8>]) {
+    let mut ours = ours::Rust::new();
     for result in results {
-        let expected = normal(ours::Rust::new().select(result));
+        let expected = normal(ours.select(result));
         for candidate in &mut *candidates {
             let selected = candidate.select(result).to_vec();
             if normal(&selected) != expected {

@@ -44,7 +44,7 @@ impl Row {
     }
 
     /// `python` of `python: json`; of what is measured here, nothing.
-    fn language(&self) -> &str {
+    pub fn language(&self) -> &str {
         self.who.split_once(": ").map_or("", |(language, _)| language)
     }
 }
@@ -79,9 +79,10 @@ impl Report {
         }
     }
 
-    /// Writes `STEM.json` and `STEM.md`.
-    pub fn write(&self, folder: &Path, stem: &str) {
-        let text = self.markdown();
+    /// Writes the files of a whole run or of a part.
+    pub fn write(&self, folder: &Path, whole: bool) {
+        let stem = if whole { "summary" } else { "part" };
+        let text = self.markdown(whole);
         print!("{text}");
         let lines: Vec<String> = self.rows.iter().map(|row| serde_json::to_string(row).unwrap()).collect();
         std::fs::create_dir_all(folder).unwrap();
@@ -89,9 +90,10 @@ impl Report {
         std::fs::write(folder.join(stem).with_extension("md"), text).unwrap();
     }
 
-    fn markdown(&self) -> String {
-        let mut out =
-            String::from("# Figures of one run\n\nMedians. In brackets: how many times slower than mcp-select.\n");
+    fn markdown(&self, whole: bool) -> String {
+        let mut out = String::from(
+            "# Figures of one run\n\nMedians of up to 31 rounds, fewer where a call takes long, but three at least. In brackets: how many times slower than mcp-select.\n",
+        );
         let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get());
         let _ = write!(out, "\n{}, {cores} cores", processor());
         for row in self.rows.iter().filter(|row| row.who == MACHINE) {
@@ -114,7 +116,7 @@ impl Report {
             let rows: Vec<&Row> = self.rows.iter().filter(|row| row.language() == language).collect();
             out.push_str(&tables(&format!("{language}, "), &rows, &format!("{language}: {OURS}")));
         }
-        out.push_str(&goals::table(&self.rows));
+        out.push_str(&goals::table(&self.rows, whole));
         out
     }
 }
@@ -185,10 +187,11 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 fn size(bytes: usize) -> String {
+    let kilo = if bytes.is_multiple_of(1024) { 1024 } else { 1000 };
     match bytes {
-        0..2000 => format!("{bytes} B"),
-        2000..1_000_000 => format!("{} KB", bytes / 1000),
-        _ => format!("{} MB", bytes / 1_000_000),
+        0..1000 => format!("{bytes} B"),
+        1000..1_000_000 => format!("{} KB", bytes / kilo),
+        _ => format!("{} MB", bytes / kilo / kilo),
     }
 }
 
@@ -229,7 +232,8 @@ mod tests {
             Row::new("text", 2048, "jaq", 12_500.0),
             Row::of("two threads, text", 200, "mcp-select", 1.9, "x"),
         ]);
-        let text = report.markdown();
+        let text = report.markdown(true);
+        assert_eq!([200, 2000, 2048, 20_480, 2_097_152].map(size), ["200 B", "2 KB", "2 KB", "20 KB", "2 MB"]);
         assert!(text.contains("## 2 KB\n\n| shape | mcp-select | jaq |"), "{text}");
         assert!(text.contains("| text | 1.00 µs | 12.5 µs (12.5x) |"), "{text}");
         assert!(text.contains("| two threads, text | mcp-select | 200 | 1.90 x |"), "{text}");

@@ -131,8 +131,12 @@ pub fn result(shape: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
     result.into_bytes()
 }
 
-/// `count` different results of a shape.
+/// `count` different results of a shape, not in the order in which they lie in memory.
 pub fn results(shape: &str, bytes: usize, count: usize) -> Vec<Vec<u8>> {
     let mut random = Random(bytes as u64 ^ 0x6d63_702d_7365_6c65);
-    (0..count).map(|_| result(shape, bytes, &mut random)).collect()
+    let mut results: Vec<Vec<u8>> = (0..count).map(|_| result(shape, bytes, &mut random)).collect();
+    for last in (1..count).rev() {
+        results.swap(last, random.below(last + 1));
+    }
+    results
 }

@@ -27,7 +27,7 @@ pub struct Effort {
 
 impl Effort {
     pub const FULL: Effort =
-        Effort { rounds: 15, work: Duration::from_micros(2500), most: Duration::from_millis(1200) };
+        Effort { rounds: 31, work: Duration::from_micros(2500), most: Duration::from_millis(1500) };
     pub const QUICK: Effort = Effort { rounds: 7, work: Duration::from_micros(1500), most: Duration::from_millis(100) };
 }
 
