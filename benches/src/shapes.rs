@@ -19,6 +19,12 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
     pub fn word(&mut self) -> String {
         (0..3 + self.below(8)).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
@@ -135,8 +141,6 @@ pub fn result(shape: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
 pub fn results(shape: &str, bytes: usize, count: usize) -> Vec<Vec<u8>> {
     let mut random = Random(bytes as u64 ^ 0x6d63_702d_7365_6c65);
     let mut results: Vec<Vec<u8>> = (0..count).map(|_| result(shape, bytes, &mut random)).collect();
-    for last in (1..count).rev() {
-        results.swap(last, random.below(last + 1));
-    }
+    random.shuffle(&mut results);
     results
 }

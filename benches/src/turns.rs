@@ -1,7 +1,10 @@
 //! Time, by turns: in every round each candidate works for some milliseconds, so that a busy moment of the machine hits all
-//! alike; the median of the rounds counts.
+//! alike; the median of the rounds counts. Time is that of the processor: what the system meanwhile gave to others is not
+//! the candidate's.
 
-use std::time::{Duration, Instant};
+use crate::shapes::Random;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
 
 /// Something whose calls are timed.
 pub trait Run {
@@ -35,21 +38,29 @@ impl Effort {
 pub fn measure<R: Run>(runs: &mut [R], effort: Effort) -> Vec<f64> {
     let plans: Vec<Plan> = runs.iter_mut().map(|run| Plan::new(run, effort)).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    let mut random = Random(effort.rounds as u64);
     for round in 0..effort.rounds {
-        // Each round begins with another one: nobody always comes after the same neighbour's first turn.
-        for turn in 0..runs.len() {
-            let index = (turn + round) % runs.len();
+        // Another order in each round: nobody always finds in the caches what the same neighbour left there.
+        random.shuffle(&mut order);
+        for &index in &order {
             let plan = plans[index];
             if round < plan.rounds {
                 // What the others left in the caches is not this one's cost.
                 runs[index].run(plan.warm);
-                let started = Instant::now();
+                let started = processor_time();
                 runs[index].run(plan.calls);
-                times[index].push(started.elapsed().as_secs_f64() * 1e9 / plan.calls as f64);
+                times[index].push((processor_time() - started).as_secs_f64() * 1e9 / plan.calls as f64);
             }
         }
     }
     times.into_iter().map(median).collect()
+}
+
+/// How long this thread has been working.
+pub fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 pub fn median(mut times: Vec<f64>) -> f64 {
@@ -72,9 +83,9 @@ impl Plan {
     fn new(run: &mut impl Run, effort: Effort) -> Plan {
         let mut calls = 1;
         let call = loop {
-            let started = Instant::now();
+            let started = processor_time();
             run.run(calls);
-            let time = started.elapsed();
+            let time = processor_time() - started;
             // The first call of all is slower than those that follow.
             if time * 2 > effort.work && calls > 1 || time > effort.most {
                 break time.as_secs_f64() / calls as f64;
@@ -85,7 +96,7 @@ impl Plan {
         let calls = fits(effort.work).max(1);
         let one = call * calls as f64;
         let rounds = (effort.most.as_secs_f64() / one) as usize;
-        Plan { rounds: rounds.clamp(3.min(effort.rounds), effort.rounds), warm: calls / 8, calls }
+        Plan { rounds: rounds.clamp(3.min(effort.rounds), effort.rounds), warm: calls / 4, calls }
     }
 }
 
