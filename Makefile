@@ -7,7 +7,7 @@ CC    ?= cc
 CXX   ?= c++
 PREFIX ?= /usr/local
 
-.PHONY: test rust-test lint bench help
+.PHONY: test rust-test lint help
 .DEFAULT_GOAL := help
 
 help:
@@ -17,7 +17,8 @@ help:
 	@echo "make python-test   the Python package;   make python: build it"
 	@echo "make go-test       the Go module;        make go: place its library"
 	@echo "make header        write include/mcp_select.h anew"
-	@echo "make bench         measure;              make fuzz-smoke: a million inputs"
+	@echo "make bench         measure beside others, to target/bench/summary.md;   make bench-test: whether the others decide alike"
+	@echo "make fuzz-smoke    a million inputs"
 	@echo "make install       command line, library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
 	@echo "make dist          wheel, Go module and C library for a release"
 
@@ -26,10 +27,6 @@ test: rust-test c-test python-test go-test
 
 rust-test: lint
 	$(CARGO) test --quiet
-
-# Beside the same decision by hand; compare figures of one run only.
-bench:
-	$(CARGO) bench --bench select
 
 lint:
 	$(CARGO) fmt --check

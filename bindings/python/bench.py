@@ -1,12 +1,12 @@
 """What a call costs: `select` against what a host does without it, in one process, on rotating inputs.
 
-    python bench.py [--rounds 40]
+    python bench.py [--rounds 40] [--json FILE]
 
 Medians of nanoseconds a call over rounds that take turns, so that a busy machine hits all alike. The others do what
 `sep-2200` does for a model: hide blocks for people, drop `_meta` and blank texts, and fall back on the structured
 value; that all give the same result is checked first. `orjson` and `mcp` (which only parses and checks) are measured
 when they are installed. Exits with 1 when `select` is not at least 5 times as fast as `json` or twice as fast as
-`orjson` at 2 KB, the shapes taken together.
+`orjson` at 2 KB, the shapes taken together. `--json` writes the figures as rows, as `make bench` merges them.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mcp_select
@@ -23,6 +24,14 @@ Select = Callable[[bytes], Any]
 PROSE = "The forecast for the next days says rain in the morning and sun in the afternoon, with winds from the west. "
 SHAPES = ["text", "twice", "prose + value", "value"]
 SIZES = {"200 B": 200, "2 KB": 2000}
+# As rows name them.
+ROWS = {
+    "select (sep-2200)": "python: mcp-select",
+    "select (lossless)": "python: mcp-select, lossless",
+    "json": "python: json",
+    "orjson": "python: orjson",
+    "mcp model_validate_json": "python: mcp",
+}
 
 
 def items(seed: int, size: int) -> dict[str, Any]:
@@ -128,16 +137,23 @@ def main() -> int:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description="what a call costs")
     parser.add_argument("--rounds", type=int, default=100)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as rows")
+    arguments = parser.parse_args()
+    rounds = arguments.rounds
     runners = contestants()
     print(f"Python {sys.version.split()[0]}, mcp-select {mcp_select.__version__}; ns a call, median of {rounds} rounds")
     sums: dict[str, float] = {}
+    rows: list[dict[str, Any]] = []
     for size, count in SIZES.items():
         table = {shape: measured(runners, results(shape, count), rounds) for shape in SHAPES}
         print(f"\n{size:26}" + "".join(f"{shape:>15}" for shape in SHAPES) + f"{'together':>12}")
         for name in runners:
             sums[name] = sum(row[name] for row in table.values())
             print(f"{name:26}" + "".join(f"{table[shape][name]:15.0f}" for shape in SHAPES) + f"{sums[name]:12.0f}")
+            for shape in SHAPES:
+                rows.append({"shape": shape, "bytes": count, "who": ROWS[name], "ns": round(table[shape][name], 1)})
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows), encoding="utf-8")
     failed = 0
     for name, goal in {"json": 5.0, "orjson": 2.0}.items():
         if name in sums:

@@ -33,7 +33,6 @@ SOURCES = [
     "rules",
     "include",
     "docs/lints",
-    "benches",
     "README.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",

@@ -19,7 +19,13 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
-    fn word(&mut self) -> String {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
+    pub fn word(&mut self) -> String {
         (0..3 + self.below(8)).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 
@@ -43,7 +49,8 @@ impl Random {
         )
     }
 
-    fn rows(&mut self, bytes: usize) -> String {
+    /// A listing of about so many bytes.
+    pub fn rows(&mut self, bytes: usize) -> String {
         let mut rows = Vec::new();
         let mut length = 14;
         while length < bytes || rows.is_empty() {
@@ -54,7 +61,8 @@ impl Random {
         format!(r#"{{"items":[{}]}}"#, rows.join(","))
     }
 
-    fn prose(&mut self, bytes: usize) -> String {
+    /// Words in sentences, as they stand in a JSON string.
+    pub fn prose(&mut self, bytes: usize) -> String {
         let mut text = String::new();
         while text.len() < bytes {
             let count = 6 + self.below(9);
@@ -129,8 +137,10 @@ pub fn result(shape: &str, bytes: usize, random: &mut Random) -> Vec<u8> {
     result.into_bytes()
 }
 
-/// `count` different results of a shape.
+/// `count` different results of a shape, not in the order in which they lie in memory.
 pub fn results(shape: &str, bytes: usize, count: usize) -> Vec<Vec<u8>> {
     let mut random = Random(bytes as u64 ^ 0x6d63_702d_7365_6c65);
-    (0..count).map(|_| result(shape, bytes, &mut random)).collect()
+    let mut results: Vec<Vec<u8>> = (0..count).map(|_| result(shape, bytes, &mut random)).collect();
+    random.shuffle(&mut results);
+    results
 }
