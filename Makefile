@@ -18,6 +18,7 @@ help:
 	@echo "make go-test       the Go module;        make go: place its library"
 	@echo "make header        write include/mcp_select.h anew"
 	@echo "make bench         measure;              make fuzz-smoke: a million inputs"
+	@echo "make fuzz          libFuzzer, FUZZ_SECONDS=60 each;   make fuzz-seeds: what it starts from"
 	@echo "make install       command line, library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
 	@echo "make dist          wheel, Go module and C library for a release"
 
@@ -33,6 +34,7 @@ bench:
 
 lint:
 	$(CARGO) fmt --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --quiet --all-targets -- -D warnings
 
 include $(wildcard mk/*.mk)

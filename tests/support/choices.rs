@@ -16,6 +16,13 @@ enum Source {
     Bytes(Vec<u8>),
 }
 
+impl Default for Choices {
+    /// Always the simplest one.
+    fn default() -> Choices {
+        Choices::bytes(&[])
+    }
+}
+
 impl Choices {
     pub fn random(seed: u64) -> Choices {
         Choices(Source::Random(seed))

@@ -6,6 +6,7 @@ use super::interpreter::{allowed, holding, on_route, said, speaking};
 use super::judge;
 use super::policies::{self, Files, Known};
 use super::results::{self, marks_of};
+use super::scan::{self, Verdict};
 use super::tree::Tree;
 use mcp_select::policy::pattern::MetaPattern;
 use mcp_select::policy::rule::{MetaBlocks, Reserved, Setting, Value};
@@ -44,7 +45,7 @@ macro_rules! same {
 // ---- one case ---------------------------------------------------------------------------------------------------
 
 /// A policy, a request and a result.
-struct Case {
+pub struct Case {
     policy: String,
     known: Known,
     input: Input,
@@ -68,6 +69,16 @@ impl Case {
         let known = policies::known(choices);
         let result = results::result(choices, results::Wanted { sampling: input == Input::Sampling, ..result });
         Case { policy: policies::policy(choices, policy), known, input, result }
+    }
+
+    /// A case with this result. `None` when it is refused, as everything malformed is, or not for readers, or so deep that
+    /// the judge cannot read it.
+    pub fn of_result(choices: &mut Choices, result: &[u8]) -> Option<Case> {
+        let case = Case { result: result.to_vec(), ..Case::new(choices, ANY, results()) };
+        let answer = case.engine().select(&case.known.request(case.input), result, &mut Selection::new());
+        let json = scan::expected(result, 100);
+        assert!(json == Verdict::TooDeep || json == Verdict::Json || answer.is_err(), "{json:?} is accepted\n{case}");
+        (json == Verdict::Json && matches!(answer, Ok(Status::Unchanged | Status::Changed))).then_some(case)
     }
 
     fn engine(&self) -> Engine {
@@ -215,7 +226,10 @@ fn both<'m>(one: &'m Marks, other: &'m Marks) -> Vec<&'m String> {
 
 /// 1. The output is a valid result, or a valid `tool_result` block of a sampling message.
 pub fn property_1_the_output_is_valid(choices: &mut Choices) -> Holds {
-    let case = Case::new(choices, ANY, results());
+    output_is_valid(&Case::new(choices, ANY, results()))
+}
+
+pub fn output_is_valid(case: &Case) -> Holds {
     let out = case.run();
     if out.lane == Lane::Whole {
         same!(out.status, Status::Unchanged);
@@ -243,7 +257,10 @@ pub fn property_1_the_output_is_valid(choices: &mut Choices) -> Holds {
 
 /// 2. Twice is once, byte for byte, for every built-in but the exceptions.
 pub fn property_2_twice_is_once(choices: &mut Choices) -> Holds {
-    let mut case = Case::new(choices, ANY, results());
+    twice_is_once(Case::new(choices, ANY, results()))
+}
+
+pub fn twice_is_once(mut case: Case) -> Holds {
     for (name, engine) in ENGINES.iter() {
         for audience in ["model", "code", "user", "app"] {
             case.known.audience = audience;
@@ -397,7 +414,10 @@ pub fn property_5_hidden_is_hidden(choices: &mut Choices) -> Holds {
 
 /// 6. Text stays within `limit`, the marker included.
 pub fn property_6_text_stays_within_the_limit(choices: &mut Choices) -> Holds {
-    let mut case = Case::new(choices, ANY, results());
+    within_the_limit(Case::new(choices, ANY, results()), choices)
+}
+
+pub fn within_the_limit(mut case: Case, choices: &mut Choices) -> Holds {
     case.known.audience = choices.pick(&["model", "code", "user", "app"]);
     let most = 80 + choices.below(300);
     let (unit, cut) =
@@ -423,7 +443,10 @@ pub fn property_6_text_stays_within_the_limit(choices: &mut Choices) -> Holds {
 
 /// 7. What is kept keeps the spelling of its numbers, the value of its strings and the order of its members.
 pub fn property_7_kept_as_spelled(choices: &mut Choices) -> Holds {
-    let mut case = Case::new(choices, ANY, results());
+    kept_as_spelled(Case::new(choices, ANY, results()), choices)
+}
+
+pub fn kept_as_spelled(mut case: Case, choices: &mut Choices) -> Holds {
     case.known.audience = choices.pick(&["model", "code", "user", "app"]);
     let render = choices.pick(&["compact", "verbatim"]);
     let as_what = choices.pick(&["field", "text"]);
@@ -479,7 +502,10 @@ pub fn property_7_kept_as_spelled(choices: &mut Choices) -> Holds {
 
 /// 8. The same input gives the same bytes and the same record, whatever was selected before and on whatever thread.
 pub fn property_8_same_again(choices: &mut Choices) -> Holds {
-    let case = Case::new(choices, ANY, results());
+    same_again(&Case::new(choices, ANY, results()), choices)
+}
+
+pub fn same_again(case: &Case, choices: &mut Choices) -> Holds {
     let other = results::result(choices, results());
     let first = case.run();
     serde_json::from_slice::<serde_json::Value>(&first.record).expect("the record is JSON");
