@@ -19,6 +19,7 @@ help:
 	@echo "make header        write include/mcp_select.h anew"
 	@echo "make bench         measure;              make fuzz-smoke: a million inputs"
 	@echo "make fuzz          libFuzzer, FUZZ_SECONDS=60 each;   make fuzz-seeds: what it starts from"
+	@echo "make asan-rust     the Rust tests under the address sanitizer;   make tsan: threads;   make miri"
 	@echo "make install       command line, library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
 	@echo "make dist          wheel, Go module and C library for a release"
 
