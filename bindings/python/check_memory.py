@@ -50,6 +50,15 @@ def calls() -> None:
                 str(error)
 
 
+def empty_pool() -> None:
+    """Free the selections that wait for the next call: they are meant to last as long as the process."""
+    from mcp_select._native import lib
+    from mcp_select._raw import POOL
+
+    while POOL:
+        lib.mcp_select_selection_free(POOL.pop().selection)
+
+
 def select(engine: object, audience: str) -> None:
     """Select from every result, read all there is, and keep some selections a while."""
     import mcp_select
@@ -65,9 +74,9 @@ def select(engine: object, audience: str) -> None:
         kept.append(seen)
         if seen.outcome == "selected":
             assert seen.json
-            seen.text()
-        seen.decision()
-        list(seen.blocks)
+            assert isinstance(seen.text(), str)
+        assert seen.decision["outcome"] == seen.outcome
+        assert all(block.kind for block in seen.blocks)
 
 
 def leak() -> None:
@@ -110,6 +119,7 @@ def main() -> None:
     if len(sys.argv) == 2:
         {"calls": calls, "leak": leak, "overrun": overrun}[sys.argv[1]]()
         gc.collect()
+        empty_pool()
         return
     faults = found("calls")
     if faults:
