@@ -18,17 +18,26 @@ asan-rust:
 # The standard library is not instrumented, so what it synchronises with fences and locks of its own looks like a race:
 # tests/tsan.supp names it, each entry with its reason. A program with a race on purpose is run first: it must be found.
 # `cargo +nightly test -Zbuild-std` with the component rust-src would need no such list.
-TSAN_RUST := RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"
-TSAN_RUN  := TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=$(CURDIR)/tests/tsan.supp" setarch -R
-TSAN_LIB  := target/tsan/$(SANITIZE_TRIPLE)/debug/libmcp_select.a
+TSAN_FLAGS := -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer
+TSAN_CARGO := RUSTC_BOOTSTRAP=1 RUSTFLAGS="$(TSAN_FLAGS)" $(CARGO)
+# Its map of memory wants addresses that are not random.
+TSAN_RUN   := TSAN_OPTIONS="exitcode=66 suppressions=$(CURDIR)/tests/tsan.supp" setarch -R
+TSAN_TESTS := --target $(SANITIZE_TRIPLE) --target-dir target/tsan --test reload --test c_abi
+TSAN_LIB   := target/tsan/$(SANITIZE_TRIPLE)/debug/libmcp_select.a
 tsan:
 	mkdir -p $(C_BUILD)/folder target/tsan
-	$(TSAN_RUST) rustc --edition 2024 -g -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer \
-	  --target $(SANITIZE_TRIPLE) -o target/tsan/race tests/tsan-race/race.rs
+	RUSTC_BOOTSTRAP=1 rustc --edition 2024 -g $(TSAN_FLAGS) --target $(SANITIZE_TRIPLE) -o target/tsan/race tests/tsan-race/race.rs
 	! $(TSAN_RUN) target/tsan/race >target/tsan/race.log 2>&1
 	grep -q 'data race' target/tsan/race.log
-	$(TSAN_RUST) $(CARGO) test --quiet --no-run --target $(SANITIZE_TRIPLE) --target-dir target/tsan --test reload --test c_abi
-	$(TSAN_RUST) $(TSAN_RUN) $(CARGO) test --quiet --target $(SANITIZE_TRIPLE) --target-dir target/tsan --test reload --test c_abi
+	$(TSAN_CARGO) test --quiet --no-run $(TSAN_TESTS)
+	$(TSAN_RUN) env $(TSAN_CARGO) test --quiet $(TSAN_TESTS)
+	# C too, instrumented by gcc, with the runtime of rustc: gcc 12's own is too old for what rustc calls.
+	$(TSAN_CARGO) rustc --lib --crate-type staticlib --no-default-features --target $(SANITIZE_TRIPLE) --target-dir target/tsan
+	nm $(TSAN_LIB) 2>/dev/null | grep -q '__tsan_read'
+	$(CC) $(C_FLAGS) $(C_DEFS) -fsanitize=thread -pthread -c tests/c/threads.c -o $(C_BUILD)/threads-tsan.o
+	$(CC) $(C_BUILD)/threads-tsan.o -o $(C_BUILD)/threads-tsan -Wl,--whole-archive $$(rustc --print target-libdir)/librustc*_rt.tsan.a \
+	  -Wl,--no-whole-archive $(TSAN_LIB) $(NATIVE)
+	$(TSAN_RUN) $(C_BUILD)/threads-tsan $(C_BUILD)/folder 50
 
 # What the nightly needs is said, not installed. Property tests make few cases there: Miri is slow.
 MIRI_TESTS ?= result::meta_key result::text result::refusal policy::pattern select::sanitize::tests::knows
