@@ -264,7 +264,7 @@ impl Program {
             16 => self.ask_text(),
             17 => self.ask_engine(),
             18 => self.change_engine(),
-            19 => self.from_threads(),
+            19 => self.share_with_threads(),
             20 => self.with_nothing(),
             _ => self.free_one(),
         }
@@ -386,7 +386,7 @@ impl Program {
         if engine.is_null() || request.is_null() || selection.is_null() || result.is_wrong(false) {
             assert_eq!(status, ERR_ARGUMENT);
         }
-        if status >= 0 && status < 2 {
+        if (0..2).contains(&status) {
             is_json(result.bytes.as_deref().unwrap_or_default());
         }
         // The result is not needed after the call.
@@ -533,7 +533,7 @@ impl Program {
     }
 
     /// Shared by threads, each with a selection of its own: all get the same.
-    fn from_threads(&mut self) {
+    fn share_with_threads(&mut self) {
         let (engine, request) = (self.engine(), self.request());
         if engine.is_null() || request.is_null() || !self.choices.one_in(4) {
             return;

@@ -225,7 +225,7 @@ fn both<'m>(one: &'m Marks, other: &'m Marks) -> Vec<&'m String> {
 
 // ---- the properties ---------------------------------------------------------------------------------------------
 
-/// 1. The output is a valid result, or a valid `tool_result` block of a sampling message.
+/// Property 1: The output is a valid result, or a valid `tool_result` block of a sampling message.
 pub fn property_1_the_output_is_valid(choices: &mut Choices) -> Holds {
     output_is_valid(&Case::new(choices, ANY, results()))
 }
@@ -256,7 +256,7 @@ pub fn output_is_valid(case: &Case) -> Holds {
     Ok(())
 }
 
-/// 2. Twice is once, byte for byte, for every built-in but the exceptions.
+/// Property 2: Twice is once, byte for byte, for every built-in but the exceptions.
 pub fn property_2_twice_is_once(choices: &mut Choices) -> Holds {
     twice_is_once(Case::new(choices, ANY, results()), 0..ENGINES.len())
 }
@@ -284,7 +284,7 @@ pub fn twice_is_once(mut case: Case, which: Range<usize>) -> Holds {
     Ok(())
 }
 
-/// 3. No member that is not of a result, no `_meta` key that was not allowed, nothing of a lane that was not chosen.
+/// Property 3: No member that is not of a result, no `_meta` key that was not allowed, nothing of a lane that was not chosen.
 pub fn property_3_nothing_that_was_not_chosen(choices: &mut Choices) -> Holds {
     let policy = policies::Wanted { facts: false, whole: false, focus: &["meta", "order"] };
     let case = Case::new(choices, policy, results::Wanted { meta: true, ..results() });
@@ -368,7 +368,7 @@ pub fn property_3_nothing_that_was_not_chosen(choices: &mut Choices) -> Holds {
     Ok(())
 }
 
-/// 4. A model gets the texts or the structured value; both only in lanes that say so, and the record says it too.
+/// Property 4: A model gets the texts or the structured value; both only in lanes that say so, and the record says it too.
 pub fn property_4_not_both_unless_said(choices: &mut Choices) -> Holds {
     let mut case = Case::new(choices, ANY, results());
     case.known.audience = "model";
@@ -387,7 +387,7 @@ pub fn property_4_not_both_unless_said(choices: &mut Choices) -> Holds {
     Ok(())
 }
 
-/// 5. A block that is hidden from an audience is in no output for it, by no fallback. When all are hidden, the structured
+/// Property 5: A block that is hidden from an audience is in no output for it, by no fallback. When all are hidden, the structured
 /// value is hidden too.
 pub fn property_5_hidden_is_hidden(choices: &mut Choices) -> Holds {
     let policy = policies::Wanted { whole: false, focus: &["order", "error_order", "role", "annotations"], ..ANY };
@@ -414,7 +414,7 @@ pub fn property_5_hidden_is_hidden(choices: &mut Choices) -> Holds {
     Ok(())
 }
 
-/// 6. Text stays within `limit`, the marker included.
+/// Property 6: Text stays within `limit`, the marker included.
 pub fn property_6_text_stays_within_the_limit(choices: &mut Choices) -> Holds {
     within_the_limit(Case::new(choices, ANY, results()), choices)
 }
@@ -443,7 +443,7 @@ pub fn within_the_limit(mut case: Case, choices: &mut Choices) -> Holds {
     Ok(())
 }
 
-/// 7. What is kept keeps the spelling of its numbers, the value of its strings and the order of its members.
+/// Property 7: What is kept keeps the spelling of its numbers, the value of its strings and the order of its members.
 pub fn property_7_kept_as_spelled(choices: &mut Choices) -> Holds {
     kept_as_spelled(Case::new(choices, ANY, results()), choices)
 }
@@ -502,7 +502,7 @@ pub fn kept_as_spelled(mut case: Case, choices: &mut Choices) -> Holds {
     Ok(())
 }
 
-/// 8. The same input gives the same bytes and the same record, whatever was selected before and on whatever thread.
+/// Property 8: The same input gives the same bytes and the same record, whatever was selected before and on whatever thread.
 pub fn property_8_same_again(choices: &mut Choices) -> Holds {
     same_again(&Case::new(choices, ANY, results()), choices)
 }
@@ -542,7 +542,7 @@ pub fn same_again(case: &Case, choices: &mut Choices) -> Holds {
     Ok(())
 }
 
-/// 10. Malformed input is refused and nothing of it is shown; no input panics, be it a result, a policy or a tool.
+/// Property 10: Malformed input is refused and nothing of it is shown; no input panics, be it a result, a policy or a tool.
 pub fn property_10_malformed_is_refused(choices: &mut Choices, noise: &[u8]) -> Holds {
     let case = Case::new(choices, ANY, results());
     let mut broken = case.result.clone();
