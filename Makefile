@@ -18,7 +18,8 @@ help:
 	@echo "make go-test       the Go module;        make go: place its library"
 	@echo "make header        write include/mcp_select.h anew"
 	@echo "make bench         measure beside others, to target/bench/summary.md;   make bench-test: whether the others decide alike"
-	@echo "make fuzz-smoke    a million inputs"
+	@echo "make fuzz          libFuzzer, FUZZ_SECONDS=60 each;   make fuzz-seeds: what it starts from;   make fuzz-smoke: a million inputs"
+	@echo "make asan-rust     the Rust tests under the address sanitizer;   make tsan: threads;   make miri"
 	@echo "make install       command line, library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
 	@echo "make dist          wheel, Go module and C library for a release"
 
@@ -30,6 +31,7 @@ rust-test: lint
 
 lint:
 	$(CARGO) fmt --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --quiet --all-targets -- -D warnings
 
 include $(wildcard mk/*.mk)

@@ -124,6 +124,9 @@ c-run:
 	$(C_BUILD)/cpp-asan $(C_BUILD)/folder
 	$(C_BUILD)/cpp-no-exceptions
 	$(C_BUILD)/second 2>/dev/null && $(C_BUILD)/second-swapped 2>/dev/null
+	# As cargo makes the archive, with its standard library for all to see, the two do not link: the test can fail.
+	! $(call program,second-clash,tests/c/second.c,$(CC) $(C_FLAGS),$(C_BUILD)/cargo.a $(C_BUILD)/libsecond.a $(NATIVE)) 2>$(C_BUILD)/clash.log
+	grep -q 'multiple definition of' $(C_BUILD)/clash.log
 	$(call program,select-c,examples/c/select.c,$(CC) $(C_FLAGS),$(SHARED))
 	$(call program,select-c-static,examples/c/select.c,$(CC) $(C_FLAGS),$(STATIC))
 	$(call program,select-cpp,examples/cpp/select.cpp,$(CXX) $(CXX_FLAGS),$(SHARED))

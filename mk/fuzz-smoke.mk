@@ -1,6 +1,7 @@
 # The tests that compare the engine with something simpler, with many more inputs than `make test` has: a million for the
 # scanner, a million (policy, facts) pairs for the table, 100,000 cases for each property. Overflow checks and debug
-# assertions are on. `MCP_SELECT_SEED=N` repeats a run; `MCP_SELECT_CORPUS=FOLDER` adds recorded results.
+# assertions are on. Inputs are drawn by lot; `make fuzz` (mk/fuzz.mk) has a fuzzer choose them by what code they reach, under
+# the address sanitizer. `MCP_SELECT_SEED=N` repeats a run; `MCP_SELECT_CORPUS=FOLDER` adds recorded results.
 FUZZ_SEED   := $(or $(MCP_SELECT_SEED),$(shell date +%s))
 FUZZ_INPUTS ?= 1000000
 FUZZ_CASES  ?= 100000

@@ -10,6 +10,7 @@
 //!   prints stands for anything; a line with nothing else, for any lines.
 //! * `<!-- table: NAME -->` to `<!-- end -->`: a table that is written from the code.
 //! * `<!-- not run: why -->`: the block behind it is left alone.
+//! * `make NAME` in code is a target that exists; it is not run.
 //!
 //! `MCP_SELECT_WRITE_DOCS=1` writes what came out into the pages, except over outputs with `…`.
 
@@ -365,6 +366,53 @@ fn every_setting_and_condition_has_an_example() {
         })
         .collect();
     assert!(missing.is_empty(), "docs/policy.md has no example of {missing:?}");
+}
+
+// ---- make ---------------------------------------------------------------------------------------------------
+
+/// The lines of the Makefile and what it includes.
+fn makefiles() -> String {
+    let parts = root().join("mk").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let files = parts.filter(|path| path.extension().is_some_and(|extension| extension == "mk"));
+    files.chain([root().join("Makefile")]).map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+#[test]
+fn every_make_target_that_is_named_exists() {
+    let makefiles = makefiles();
+    let mut named = BTreeSet::new();
+    for page in pages() {
+        let text = std::fs::read_to_string(page).unwrap();
+        for start in ["`make ", "\nmake ", "$ make "] {
+            let commands = text.split(start).skip(1).map(|rest| rest.split(['`', '\n', '#']).next().unwrap());
+            let words = commands.flat_map(str::split_whitespace);
+            named.extend(
+                words.filter(|word| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')).map(str::to_owned),
+            );
+        }
+    }
+    assert!(named.len() > 10, "{named:?}");
+    let is_there = |target: &str| makefiles.lines().any(|line| line.starts_with(&format!("{target}:")));
+    let missing: Vec<&String> = named.iter().filter(|target| !is_there(target)).collect();
+    assert!(missing.is_empty(), "no such make targets: {missing:?}");
+}
+
+/// The table in `docs/security.md`, what `make fuzz` runs and the programs of `fuzz/` are the same targets.
+#[test]
+fn the_fuzz_targets_are_those_that_there_are() {
+    let files = root().join("fuzz/fuzz_targets").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let files: BTreeSet<String> = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let page = std::fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let section = page.split("## How it is tested").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(rows.map(str::to_owned).collect::<BTreeSet<_>>(), files);
+    let makefiles = makefiles();
+    let run = makefiles.lines().find_map(|line| line.strip_prefix("FUZZ_TARGETS ?= ")).unwrap();
+    assert_eq!(run.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>(), files);
+    let manifest: toml::Table =
+        toml::from_str(&std::fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap()).unwrap();
+    let bins = manifest["bin"].as_array().unwrap().iter().map(|bin| bin["name"].as_str().unwrap().to_owned());
+    assert_eq!(bins.collect::<BTreeSet<_>>(), files);
 }
 
 // ---- conformance ------------------------------------------------------------------------------------------

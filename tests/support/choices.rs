@@ -1,6 +1,4 @@
-//! Where a generated thing gets its choices from: a seed, or a list that a property test can shrink.
-
-use proptest::prelude::*;
+//! Where a generated thing gets its choices from: a seed, a list that a property test can shrink, or a fuzzer's bytes.
 
 /// A run of choices. 0 is always the simplest one, so a list that has run out makes things end soon.
 #[derive(Clone, Debug)]
@@ -14,11 +12,28 @@ enum Source {
         list: Vec<u32>,
         at: usize,
     },
+    /// Those that are left, the next one last: a choice takes one byte, or two among more than 256.
+    Bytes(Vec<u8>),
+}
+
+impl Default for Choices {
+    /// Always the simplest one.
+    fn default() -> Choices {
+        Choices::bytes(&[])
+    }
 }
 
 impl Choices {
     pub fn random(seed: u64) -> Choices {
         Choices(Source::Random(seed))
+    }
+
+    pub fn given(list: Vec<u32>) -> Choices {
+        Choices(Source::Given { list, at: 0 })
+    }
+
+    pub fn bytes(bytes: &[u8]) -> Choices {
+        Choices(Source::Bytes(bytes.iter().rev().copied().collect()))
     }
 
     pub fn next(&mut self) -> u32 {
@@ -34,12 +49,15 @@ impl Choices {
                 *at += 1;
                 list.get(*at - 1).copied().unwrap_or(0)
             }
+            Source::Bytes(left) => left.pop().unwrap_or(0).into(),
         }
     }
 
     /// A number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n
+        let wide = n > 256 && matches!(self.0, Source::Bytes(_));
+        let high = if wide { self.next() << 8 } else { 0 };
+        (high | self.next()) as usize % n
     }
 
     /// True once in `n` times.
@@ -58,11 +76,6 @@ impl Choices {
             list.swap(i, i - self.below(i + 1));
         }
     }
-}
-
-/// Choices for a property test: shrunk as a list.
-pub fn choices() -> impl Strategy<Value = Choices> {
-    proptest::collection::vec(any::<u32>(), 0..400).prop_map(|list| Choices(Source::Given { list, at: 0 }))
 }
 
 /// The seed of a test: `MCP_SELECT_SEED`, else a fixed one.

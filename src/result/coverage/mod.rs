@@ -24,6 +24,8 @@ mod automaton;
 mod fold;
 mod glance;
 mod leaves;
+#[cfg(test)]
+mod naive;
 mod near;
 mod numbers;
 mod strings;
