@@ -1,6 +1,6 @@
-//! The decision that all candidates make, bytes in and bytes out: `content` when it has something visible (a block that is no
-//! text, or a text with more than white space), else the structured value as one text block; `isError` as it is; of
-//! `_meta` the key `durationMs` alone; nothing else.
+//! The decision that all candidates make, bytes in and bytes out: `content`, without blocks whose `annotations.audience` names
+//! others, when it has something visible (a block that is no text, or a text with more than white space), else the
+//! structured value as one text block; `isError` as it is; of `_meta` the key `durationMs` alone; nothing else.
 
 use crate::{ours, peers, turns::Run};
 use serde_json::Value;
@@ -119,6 +119,9 @@ mod tests {
     fn all_candidates_agree_on_corners() {
         let results = [
             r#"{"content":[{"type":"text","text":" \n\t "}],"structuredContent":{"a":1},"isError":true,"x":1}"#,
+            r#"{"content":[{"type":"text","text":"a","annotations":{"audience":["user"]}},{"type":"text","text":"b"}]}"#,
+            r#"{"content":[{"type":"text","text":"a","annotations":{"audience":["user"]}},{"type":"text","text":" "}],"structuredContent":{"a":1}}"#,
+            r#"{"content":[{"type":"text","text":"a","annotations":{"audience":["user","assistant"]}},{"type":"text","text":"b","annotations":{"audience":[]}}],"structuredContent":[1]}"#,
             r#"{"content":[{"type":"text","text":"\u0041"}],"structuredContent":{"a":1},"isError":false}"#,
             r#"{"content":[{"type":"text","text":"\n b"}],"structuredContent":{"a":1},"_meta":{"other":1}}"#,
             r#"{"content":[{"type":"image","data":"","mimeType":"image/png"}],"structuredContent":{"a":[1,"\"\\"]}}"#,

@@ -1,4 +1,5 @@
-//! CEL, run by the crate `cel`, compiled. The expression decides, Rust writes the output from raw values.
+//! CEL, run by the crate `cel`, compiled. The expression decides, Rust writes the output from raw values
+//! and leaves hidden blocks out.
 //!
 //! The engine's values are made straight from the JSON and borrow its strings, which only a host that writes its own
 //! conversion has: the crate's own would copy every string twice.
@@ -16,7 +17,10 @@ use std::sync::Arc;
 
 const EXPRESSION: &str = r#"
     !has(result.structuredContent) || result.structuredContent == null
-    || result.content.exists(block, block.type != "text" || block.text.trim() != "")
+    || result.content.exists(block,
+        (block.type != "text" || block.text.trim() != "")
+        && (!has(block.annotations) || !has(block.annotations.audience) || size(block.annotations.audience) == 0
+            || "assistant" in block.annotations.audience))
 "#;
 
 pub struct Cel {
@@ -42,7 +46,7 @@ impl Candidate for Cel {
     fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
         let value: Json<'_> = serde_json::from_slice(result).unwrap();
         let shows_content = decide(&self.context, &self.program, value);
-        Parts::read(result).write(shows_content, &mut self.out);
+        Parts::read(result).write(|_| shows_content, &mut self.out);
         &self.out
     }
 }

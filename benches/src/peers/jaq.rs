@@ -8,10 +8,12 @@ use jaq_json::write::Pp;
 use jaq_json::{Val, read, write};
 
 const FILTER: &str = r#"
-{
+def for_model: .annotations.audience | . == null or length == 0 or any(.[]; . == "assistant");
+(.content | map(select(for_model))) as $content
+| {
     content: (
-        if .structuredContent == null or any(.content[]; .type != "text" or (.text | ltrim) != "")
-        then .content
+        if .structuredContent == null or any($content[]; .type != "text" or (.text | ltrim) != "")
+        then $content
         else [{type: "text", text: (.structuredContent | tojson)}]
         end
     )

@@ -14,20 +14,27 @@ shows_content if {
 }
 
 shows_content if {
-    some block in input.content
+    some block in for_model
     block.type != "text"
 }
 
 shows_content if {
-    some block in input.content
+    some block in for_model
     trim_space(block.text) != ""
+}
+
+for_model := [block | some block in input.content; not is_hidden(block)]
+
+is_hidden(block) if {
+    count(block.annotations.audience) > 0
+    not "assistant" in block.annotations.audience
 }
 
 has_structured if {
     input.structuredContent != null
 }
 
-content := input.content if {
+content := for_model if {
     shows_content
 } else := [{"type": "text", "text": json.marshal(input.structuredContent)}]
 

@@ -22,6 +22,13 @@ impl Candidate for Tree {
         let object = result.as_object_mut().unwrap();
         let content = object.remove("content").unwrap_or_else(|| json!([]));
         let structured = object.remove("structuredContent").filter(|value| !value.is_null());
+        let mut content = content;
+        if let Some(blocks) = content.as_array_mut() {
+            blocks.retain(|block| {
+                let audience = block["annotations"]["audience"].as_array();
+                audience.is_none_or(|names| names.is_empty() || names.iter().any(|name| name == "assistant"))
+            });
+        }
         let visible = content.as_array().is_some_and(|blocks| {
             blocks.iter().any(|block| {
                 block["type"] != "text" || block["text"].as_str().is_some_and(|text| !text.trim().is_empty())
@@ -48,11 +55,10 @@ impl Candidate for Tree {
     }
 }
 
-/// With raw values: what a careful Rust user writes. Nothing is decoded but what the decision asks for: the blocks are parsed
-/// only when there is a structured value to show instead, and a text is looked at as far as its first visible character.
+/// With raw values: what a careful Rust user writes. Nothing is decoded but what the decision asks for: of a block its type,
+/// the first visible character of its text, and its audience; `content` is copied whole when no block is hidden.
 ///
-/// It checks less than mcp-select: neither blocks that it forwards nor annotations nor media types nor reserved keys are
-/// looked at.
+/// It checks less than mcp-select: it passes over the `_meta` of blocks, repeated members, media types and reserved keys.
 #[derive(Default)]
 pub struct Raw {
     out: Vec<u8>,
@@ -78,14 +84,28 @@ struct Meta<'a> {
 }
 
 #[derive(Deserialize)]
-struct Block<'a> {
+pub struct Block<'a> {
     #[serde(borrow, rename = "type")]
     kind: std::borrow::Cow<'a, str>,
     #[serde(borrow)]
     text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    annotations: Option<Annotations<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Annotations<'a> {
+    #[serde(borrow)]
+    audience: Option<Vec<std::borrow::Cow<'a, str>>>,
 }
 
 impl Block<'_> {
+    /// Whether it is for the model, among others.
+    fn is_for_model(&self) -> bool {
+        let audience = self.annotations.as_ref().and_then(|annotations| annotations.audience.as_ref());
+        audience.is_none_or(|names| names.is_empty() || names.iter().any(|name| name == "assistant"))
+    }
+
     fn is_visible(&self) -> bool {
         self.kind != "text"
             || self.text.is_some_and(|text| {
@@ -105,17 +125,15 @@ impl<'a> Parts<'a> {
         parts
     }
 
-    /// The decision: whether it is `content` that is seen.
-    fn shows_content(&self) -> bool {
-        self.structured.is_none() || {
-            let blocks: Vec<Block<'_>> = serde_json::from_str(self.content.get()).unwrap();
-            blocks.iter().any(Block::is_visible)
-        }
+    fn blocks(&self) -> Vec<Block<'a>> {
+        serde_json::from_str(self.content.get()).unwrap()
     }
 
-    /// Writes what was decided.
-    pub fn write(&self, shows_content: bool, out: &mut Vec<u8>) {
+    /// Writes what was decided; `shows_content` decides whether it is `content` that is seen.
+    pub fn write(&self, shows_content: impl FnOnce(&[Block<'_>]) -> bool, out: &mut Vec<u8>) {
         out.clear();
+        let blocks = self.blocks();
+        let shows_content = self.structured.is_none() || shows_content(&blocks);
         out.extend_from_slice(b"{\"content\":");
         match self.structured {
             Some(value) if !shows_content => {
@@ -123,7 +141,17 @@ impl<'a> Parts<'a> {
                 serde_json::to_writer(&mut *out, value.get()).unwrap();
                 out.extend_from_slice(b"}]");
             }
-            _ => out.extend_from_slice(self.content.get().as_bytes()),
+            _ if blocks.iter().all(Block::is_for_model) => out.extend_from_slice(self.content.get().as_bytes()),
+            _ => {
+                let spans: Vec<&RawValue> = serde_json::from_str(self.content.get()).unwrap();
+                out.push(b'[');
+                let start = out.len();
+                for (_, span) in blocks.iter().zip(spans).filter(|(block, _)| block.is_for_model()) {
+                    out.extend_from_slice(if out.len() > start { b"," } else { b"" });
+                    out.extend_from_slice(span.get().as_bytes());
+                }
+                out.push(b']');
+            }
         }
         if let Some(is_error) = self.is_error {
             out.extend_from_slice(b",\"isError\":");
@@ -144,8 +172,8 @@ impl Candidate for Raw {
     }
 
     fn select<'a>(&'a mut self, result: &'a [u8]) -> &'a [u8] {
-        let parts = Parts::read(result);
-        parts.write(parts.shows_content(), &mut self.out);
+        let is_seen = |block: &Block<'_>| block.is_for_model() && block.is_visible();
+        Parts::read(result).write(|blocks| blocks.iter().any(is_seen), &mut self.out);
         &self.out
     }
 }
