@@ -1,7 +1,7 @@
 # Measures beside others that make the same decision: benches/ is a package of its own, so that they never enter the product's
 # build. Compare figures of one run only, and run it on a machine with nothing else to do.
 #
-#   make bench                    everything, to target/bench/summary.json and summary.md; about ten minutes
+#   make bench                    everything, to target/bench/summary.json and summary.md; minutes to build, two to run
 #   make bench-rust BENCH_FLAGS="--bytes 2048 --shape dual --quick"
 #   make bench-test               whether all candidates decide alike
 #

@@ -92,7 +92,7 @@ impl Report {
 
     fn markdown(&self, whole: bool) -> String {
         let mut out = String::from(
-            "# Figures of one run\n\nMedians of up to 31 rounds, fewer where a call takes long, but three at least; processor time. In brackets: how many times slower than mcp-select.\n",
+            "# Figures of one run\n\nMedians of 31 rounds, fewer where a call takes long (three at least), more where there are few candidates; processor time. In brackets: how many times slower than mcp-select.\n",
         );
         let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get());
         let _ = write!(out, "\n{}, {cores} cores", processor());

@@ -20,7 +20,7 @@ impl Run for Box<dyn Run + '_> {
 /// How much time is spent.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// At most.
+    /// At most, with eight candidates.
     pub rounds: usize,
     /// How long one measurement is.
     pub work: Duration,
@@ -36,6 +36,9 @@ impl Effort {
 
 /// Nanoseconds a call of each run.
 pub fn measure<R: Run>(runs: &mut [R], effort: Effort) -> Vec<f64> {
+    // Few are done soon, perhaps all in one busy moment: they get more rounds.
+    let more = (8 / runs.len().max(1)).max(1);
+    let effort = Effort { rounds: effort.rounds * more, most: effort.most * more as u32, ..effort };
     let plans: Vec<Plan> = runs.iter_mut().map(|run| Plan::new(run, effort)).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
     let mut order: Vec<usize> = (0..runs.len()).collect();
