@@ -8,7 +8,8 @@
 
 use std::cmp::Ordering;
 
-use super::masks::{BLOCK, Level, Marks, Work};
+use super::masks::{BLOCK, Level, Marks, Work, escaped_by, prefix_xor};
+use super::tokens;
 
 /// A range of bytes in the input. An empty span stands for "not there".
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -531,6 +532,9 @@ fn validate_with(
 
 /// Validates a whole text: one value with white space around it.
 pub fn validate_text(bytes: &[u8], max_depth: u32) -> Result<Span, Malformed> {
+    if let Some(span) = tokens::validate(bytes, max_depth) {
+        return Ok(span);
+    }
     let start = skip_space(bytes, 0);
     let end = validate_value(bytes, start, 0, max_depth, &mut Seen::default())?;
     let rest = skip_space(bytes, end);
@@ -539,48 +543,93 @@ pub fn validate_text(bytes: &[u8], max_depth: u32) -> Result<Span, Malformed> {
 
 /// The position of the closing quote of a valid string whose opening quote stands before `at`.
 #[inline]
-pub fn end_of_valid_string(bytes: &[u8], mut at: usize) -> usize {
-    loop {
-        at = end_of_plain(bytes, at);
-        match bytes.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') | None => return at.min(bytes.len()),
-            Some(_) => at += 1,
+pub fn end_of_valid_string(bytes: &[u8], at: usize) -> usize {
+    let at = end_of_plain(bytes, at);
+    if bytes.get(at) == Some(&b'"') { at } else { Level::of_this_machine().run(EndOfString { bytes, at }) }
+}
+
+/// Looks for the quote that ends a string, from a place where no escape begins before.
+struct EndOfString<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Work for EndOfString<'_> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self, marks: impl Marks) -> usize {
+        let (mut at, mut escaped) = (self.at, 0);
+        while let Some(block) = block_at(self.bytes, at, &mut [0; BLOCK]) {
+            let strings = marks.strings(block);
+            let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
+            if quotes != 0 {
+                return at + quotes.trailing_zeros() as usize;
+            }
+            at += BLOCK;
         }
+        self.bytes.len()
     }
 }
 
-/// The position after the valid value that starts at `at`.
+/// The block that starts at `at`; the last one is filled up in `padded`.
+#[inline(always)]
+fn block_at<'x>(bytes: &'x [u8], at: usize, padded: &'x mut [u8; BLOCK]) -> Option<&'x [u8; BLOCK]> {
+    let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+    Some(rest.first_chunk::<BLOCK>().unwrap_or_else(|| {
+        padded.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        padded
+    }))
+}
+
+/// The position after the valid value that starts at `at`, or behind white space, a comma or a colon there.
+#[inline]
 pub fn skip_valid(bytes: &[u8], mut at: usize) -> usize {
-    let mut open = 0u32;
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => at = end_of_valid_string(bytes, at + 1) + 1,
-            Some(b'{' | b'[') => {
-                open += 1;
-                at += 1;
-                continue;
-            }
-            Some(b'}' | b']') => {
-                open = open.saturating_sub(1);
-                at += 1;
-            }
-            Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') => {
-                at += 1;
-                continue;
-            }
-            Some(_) => {
-                while bytes.get(at).is_some_and(|b| {
-                    !matches!(b, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'[')
-                }) {
-                    at += 1;
+    while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') = bytes.get(at) {
+        at += 1;
+    }
+    let is_scalar =
+        |byte: &u8| !matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'[');
+    let end = match bytes.get(at) {
+        Some(b'"') => end_of_valid_string(bytes, at + 1) + 1,
+        Some(b'{' | b'[') => Level::of_this_machine().run(EndOfContainer { bytes, at }),
+        Some(b'}' | b']') => at + 1,
+        _ => at + bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_scalar(byte)).count(),
+    };
+    end.min(bytes.len())
+}
+
+/// Looks for the bracket that closes the container which opens at a place.
+struct EndOfContainer<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Work for EndOfContainer<'_> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self, marks: impl Marks) -> usize {
+        let (mut at, mut escaped, mut in_string, mut open) = (self.at, 0, 0, 0u32);
+        while let Some(block) = block_at(self.bytes, at, &mut [0; BLOCK]) {
+            let strings = marks.strings(block);
+            let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
+            let inside = prefix_xor(quotes) ^ in_string;
+            in_string = 0u64.wrapping_sub(inside >> 63);
+            let brackets = marks.brackets(block);
+            let (opening, closing) = (brackets.open & !inside, brackets.close & !inside);
+            // With fewer that close than are open, it cannot be in this block.
+            let mut candidates = if closing.count_ones() < open { 0 } else { closing };
+            while candidates != 0 {
+                let place = candidates.trailing_zeros();
+                let up_to_here = u64::MAX >> (63 - place);
+                if open + (opening & up_to_here).count_ones() == (closing & up_to_here).count_ones() {
+                    return at + place as usize + 1;
                 }
+                candidates &= candidates - 1;
             }
-            None => return bytes.len(),
+            open = open + opening.count_ones() - closing.count_ones();
+            at += BLOCK;
         }
-        if open == 0 {
-            return at;
-        }
+        self.bytes.len()
     }
 }
 
@@ -740,13 +789,54 @@ pub fn decode_escape(raw: &[u8], at: usize) -> (char, usize) {
 
 /// Appends the decoded bytes (UTF-8) of a string as it stands between its quotes.
 pub fn decode_into(raw: &[u8], out: &mut Vec<u8>) {
-    const WORD: usize = 8;
     let start = out.len();
     // Decoding makes nothing longer; whole words are copied, of which the last may reach over the end.
     out.resize(start + raw.len() + WORD, 0);
     let target = out.get_mut(start..).unwrap_or_default();
-    let (mut at, mut to) = (0, 0);
-    while let Some(&byte) = raw.get(at) {
+    let length = Level::of_this_machine().run(Decode { raw, target });
+    out.truncate(start + length);
+}
+
+const WORD: usize = 8;
+
+/// Decodes a string into a target that is a word longer; how many bytes that makes.
+struct Decode<'a> {
+    raw: &'a [u8],
+    target: &'a mut [u8],
+}
+
+impl Work for Decode<'_> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self, marks: impl Marks) -> usize {
+        let Decode { raw, target } = self;
+        let (mut at, mut to) = (0, 0);
+        while let Some(block) = raw.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+            let strings = marks.strings(block);
+            let mut open = 0;
+            let escaped = escaped_by(strings.backslash, &mut open);
+            // Nothing but `\"` and `\\`, none of them cut in two: the backslashes before them are left out.
+            if escaped & !strings.quote & !strings.backslash == 0 && open == 0 {
+                let (words, _) = block.as_chunks::<WORD>();
+                for (word, mask) in words.iter().zip((strings.backslash & !escaped).to_le_bytes()) {
+                    if let Some(place) = target.get_mut(to..to + WORD) {
+                        place.copy_from_slice(&if mask == 0 { *word } else { marks.without(*word, mask) });
+                    }
+                    to += WORD - mask.count_ones() as usize;
+                }
+                at += BLOCK;
+            } else {
+                (at, to) = decode_words(raw, at, at + BLOCK, target, to);
+            }
+        }
+        decode_words(raw, at, raw.len(), target, to).1
+    }
+}
+
+/// Decodes from `at` to `stop`, or a little further; both positions then.
+fn decode_words(raw: &[u8], mut at: usize, stop: usize, target: &mut [u8], mut to: usize) -> (usize, usize) {
+    while at < stop {
+        let Some(&byte) = raw.get(at) else { break };
         let word = raw.get(at..).and_then(|rest| rest.first_chunk::<WORD>());
         if let (Some(word), Some(place)) = (word, target.get_mut(to..to + WORD)) {
             place.copy_from_slice(word);
@@ -782,7 +872,7 @@ pub fn decode_into(raw: &[u8], out: &mut Vec<u8>) {
         at += 2;
         to += 1;
     }
-    out.truncate(start + to);
+    (at, to)
 }
 
 #[inline(always)]
@@ -996,9 +1086,13 @@ mod tests {
     #[test]
     fn decodes_escapes_at_every_place() {
         for escape in [r"\n", r"\\", r#"\""#, r"\b", r"\u00e9", r"\ud83e\udd8a", r"\ud800", r"\ud800\n", r"\n\t\/"] {
-            for before in 0..20 {
-                for after in 0..20 {
-                    let raw = "é".repeat(before / 2) + &"x".repeat(before % 2) + escape + &"y".repeat(after);
+            for before in (0..20).chain(55..70).chain(120..135) {
+                for after in [0, 1, 7, 8, 20, 70, 130] {
+                    let raw = r#"\"a\\"#.repeat(before / 30)
+                        + &"é".repeat(before / 2)
+                        + &"x".repeat(before % 2)
+                        + escape
+                        + &"y".repeat(after);
                     let mut text = b"kept".to_vec();
                     decode_into(raw.as_bytes(), &mut text);
                     let expected = "kept".to_owned() + &decoded(raw.as_bytes()).collect::<String>();
@@ -1036,6 +1130,37 @@ mod tests {
                 escape_into(&text, &mut out);
                 assert_eq!(out, plainly(&text), "{length} {special}");
             }
+        }
+    }
+
+    /// The end of a value, byte by byte.
+    fn end_of_value(bytes: &[u8], at: usize) -> usize {
+        validate_value(bytes, at, 0, MAX_DEPTH, &mut Seen::default()).unwrap()
+    }
+
+    #[test]
+    fn skips_values_at_every_place() {
+        let inner = r#"{"a\\\"{":["}]",{"b":[[],{}]},"\\",12.5e3,true],"":{}}"#;
+        for before in 0..130 {
+            for middle in 0..70 {
+                let text = format!(
+                    r#"{}[{inner},"{}\"]",{inner}] , {{"next":"\\\\{}"}}]]"#,
+                    " ".repeat(before),
+                    "x".repeat(middle),
+                    "y".repeat(before)
+                );
+                let bytes = text.as_bytes();
+                let end = skip_valid(bytes, before);
+                assert_eq!(end, end_of_value(bytes, before), "{text}");
+                let next = skip_space(bytes, end) + 1;
+                assert_eq!(skip_valid(bytes, next), end_of_value(bytes, skip_space(bytes, next)), "{text}");
+                let string = before + 2 + inner.len();
+                assert_eq!(end_of_valid_string(bytes, string + 1) + 1, end_of_value(bytes, string), "{text}");
+            }
+        }
+        for nonsense in ["", "}", "]", ",", ":", " ", "\"", "\"\\", "{", "[\"]", "{{}", "x"] {
+            let end = skip_valid(nonsense.as_bytes(), 0);
+            assert!(end <= nonsense.len() && (end > 0 || nonsense.is_empty()), "{nonsense}: {end}");
         }
     }
 

@@ -32,6 +32,13 @@ pub struct Outside {
     pub white: u64,
 }
 
+/// Braces and brackets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Brackets {
+    pub open: u64,
+    pub close: u64,
+}
+
 /// Finds the marks of a block, in one way or another.
 pub trait Marks: Copy {
     fn strings(self, block: &[u8; BLOCK]) -> Strings;
@@ -41,6 +48,23 @@ pub trait Marks: Copy {
     #[inline(always)]
     fn is_plain(self, block: &[u8; BLOCK]) -> bool {
         self.strings(block).special() == 0
+    }
+
+    fn brackets(self, block: &[u8; BLOCK]) -> Brackets;
+
+    /// Eight bytes without those whose bit is set; what comes behind means nothing.
+    #[inline(always)]
+    fn without(self, bytes: [u8; 8], mask: u8) -> [u8; 8] {
+        let mut kept = [0; 8];
+        let mut places = kept.iter_mut();
+        for (index, byte) in bytes.into_iter().enumerate() {
+            if (mask >> index) & 1 == 0
+                && let Some(place) = places.next()
+            {
+                *place = byte;
+            }
+        }
+        kept
     }
 
     /// Eight bytes with a backslash before each whose bit is set; what comes behind means nothing.
@@ -61,6 +85,25 @@ pub trait Marks: Copy {
         spread
     }
 }
+
+/// For each set of eight bytes that are to be left out: where each byte of the result comes from.
+#[cfg(target_arch = "x86_64")]
+const KEEP: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut from, mut to) = (0, 0);
+        while from < 8 {
+            if (mask >> from) & 1 == 0 {
+                table[mask][to] = from;
+                to += 1;
+            }
+            from += 1;
+        }
+        mask += 1;
+    }
+    table
+};
 
 /// For each set of eight bytes that are to have a backslash before them: where each byte of the result comes from, 8
 /// standing for a backslash.
@@ -131,9 +174,32 @@ impl Level {
     }
 }
 
+/// The bytes that a backslash escapes. `escaped` is 1 when the first one is; then what it is for the next block.
+#[inline(always)]
+pub fn escaped_by(backslash: u64, escaped: &mut u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    // A backslash that is escaped itself escapes nothing.
+    let backslash = backslash & !*escaped;
+    let behind = (backslash << 1) | *escaped;
+    // Where a row of backslashes starts at an odd place, the addition carries to the place behind the row.
+    let odd_rows = backslash & !EVEN & !behind;
+    let (carried, overflow) = odd_rows.overflowing_add(backslash);
+    *escaped = overflow.into();
+    (EVEN ^ (carried << 1)) & behind
+}
+
+/// Of every bit the parity of itself and those below it: of quotes, what stands between them.
+#[inline(always)]
+pub fn prefix_xor(mut bits: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits ^= bits << shift;
+    }
+    bits
+}
+
 /// Eight bytes at a time, with nothing but numbers of 64 bits.
 mod word {
-    use super::{BLOCK, Marks, Outside, Strings};
+    use super::{BLOCK, Brackets, Marks, Outside, Strings};
 
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOWS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
@@ -151,6 +217,13 @@ mod word {
         #[inline(always)]
         fn outside(self, block: &[u8; BLOCK]) -> Outside {
             outside(block)
+        }
+
+        #[inline(always)]
+        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
+            // A bracket is a brace but for one bit.
+            let brace = |word: u64, byte: u8| is(word | (ONES * 0x20), byte);
+            Brackets { open: marks(block, |word| brace(word, b'{')), close: marks(block, |word| brace(word, b'}')) }
         }
     }
 
@@ -198,12 +271,12 @@ mod word {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{BLOCK, Marks, Outside, SPREAD, Strings, Work};
+    use super::{BLOCK, Brackets, KEEP, Marks, Outside, SPREAD, Strings, Work};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set_epi64x, _mm_set1_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_cmpeq_epi8, _mm256_loadu_si256,
-        _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+        __m128i, __m256i, _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8,
+        _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_cmpeq_epi8,
+        _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
     };
 
     #[inline]
@@ -244,6 +317,12 @@ mod x86 {
             // SAFETY: every x86-64 has SSE2.
             unsafe { sse2::is_plain(block) }
         }
+
+        #[inline(always)]
+        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { sse2::brackets(block) }
+        }
     }
 
     impl Marks for Avx2 {
@@ -266,10 +345,30 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
+            // SAFETY: an `Avx2` is only made where AVX2 was found.
+            unsafe { avx2::brackets(block) }
+        }
+
+        #[inline(always)]
+        fn without(self, bytes: [u8; 8], mask: u8) -> [u8; 8] {
+            // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
+            unsafe { without(bytes, mask) }
+        }
+
+        #[inline(always)]
         fn with_backslashes(self, bytes: [u8; 8], mask: u8) -> [u8; 16] {
             // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
             unsafe { with_backslashes(bytes, mask) }
         }
+    }
+
+    #[inline]
+    #[target_feature(enable = "ssse3")]
+    fn without(bytes: [u8; 8], mask: u8) -> [u8; 8] {
+        let from = KEEP.get(usize::from(mask)).unwrap_or(&[0; 8]);
+        let word = |bytes: [u8; 8]| _mm_set_epi64x(0, i64::from_le_bytes(bytes));
+        _mm_cvtsi128_si64(_mm_shuffle_epi8(word(bytes), word(*from))).to_le_bytes()
     }
 
     #[inline]
@@ -329,6 +428,16 @@ mod x86 {
                     });
                     let white = lanes.map(|lane| bits(at_most(lane, b' ')));
                     Outside { operator: together(operator), white: together(white) }
+                }
+
+                #[inline]
+                #[target_feature(enable = $feature)]
+                pub fn brackets(block: &[u8; BLOCK]) -> Brackets {
+                    let lanes = lanes(block).map(|lane| $or(lane, $splat(0x20)));
+                    Brackets {
+                        open: together(lanes.map(|lane| bits(is(lane, b'{')))),
+                        close: together(lanes.map(|lane| bits(is(lane, b'}')))),
+                    }
                 }
 
                 #[inline]
@@ -400,7 +509,7 @@ mod tests {
     use super::*;
 
     /// What the marks should be, byte by byte.
-    fn plainly(block: &[u8; BLOCK]) -> (Strings, Outside) {
+    fn plainly(block: &[u8; BLOCK]) -> (Strings, Outside, Brackets) {
         let marks =
             |test: fn(u8) -> bool| block.iter().rev().fold(0, |marks, byte| marks << 1 | u64::from(test(*byte)));
         (
@@ -409,21 +518,22 @@ mod tests {
                 operator: marks(|b| matches!(b, b'{' | b'}' | b'[' | b']' | b':' | b',')),
                 white: marks(|b| b <= b' '),
             },
+            Brackets { open: marks(|b| matches!(b, b'{' | b'[')), close: marks(|b| matches!(b, b'}' | b']')) },
         )
     }
 
     struct Spread([u8; 8], u8);
 
     impl Work for Spread {
-        type Output = [u8; 16];
+        type Output = ([u8; 16], [u8; 8]);
         #[inline(always)]
-        fn run(self, marks: impl Marks) -> [u8; 16] {
-            marks.with_backslashes(self.0, self.1)
+        fn run(self, marks: impl Marks) -> Self::Output {
+            (marks.with_backslashes(self.0, self.1), marks.without(self.0, self.1))
         }
     }
 
     #[test]
-    fn every_level_puts_the_same_backslashes() {
+    fn every_level_puts_and_takes_the_same_bytes() {
         for mask in 0..=255u8 {
             let bytes = *b"abcdefgh";
             let mut expected = String::new();
@@ -431,8 +541,11 @@ mod tests {
                 expected.push_str(if (mask >> index) & 1 != 0 { "\\" } else { "" });
                 expected.push(byte.into());
             }
+            let kept: Vec<u8> = (0..8).filter(|index| (mask >> index) & 1 == 0).map(|index| bytes[index]).collect();
             for level in [Level::Word, Level::of_this_machine()] {
-                assert!(level.run(Spread(bytes, mask)).starts_with(expected.as_bytes()), "{level:?} {mask}");
+                let (spread, left) = level.run(Spread(bytes, mask));
+                assert!(spread.starts_with(expected.as_bytes()), "{level:?} {mask}");
+                assert!(left.starts_with(&kept), "{level:?} {mask}");
             }
         }
     }
@@ -440,11 +553,11 @@ mod tests {
     struct Both<'b>(&'b [u8; BLOCK]);
 
     impl Work for Both<'_> {
-        type Output = (Strings, Outside);
+        type Output = (Strings, Outside, Brackets);
         #[inline(always)]
         fn run(self, marks: impl Marks) -> Self::Output {
             assert_eq!(marks.is_plain(self.0), marks.strings(self.0).special() == 0);
-            (marks.strings(self.0), marks.outside(self.0))
+            (marks.strings(self.0), marks.outside(self.0), marks.brackets(self.0))
         }
     }
 

@@ -11,7 +11,7 @@ use super::json::{
     Fault, MAX_DEPTH, Malformed, NameSet, Names, Noted, Seen, Span, Unnoted, hex4, low_surrogate, validate_escape,
     validate_literal, validate_number,
 };
-use super::masks::{BLOCK, Level, Marks, Work};
+use super::masks::{BLOCK, Level, Marks, Work, escaped_by, prefix_xor};
 use super::walk::Walk;
 
 /// A walk through JSON.
@@ -154,7 +154,10 @@ impl Blocks<'_> {
             self.skip_plain(marks);
             return 0;
         }
-        let escaped = if backslash | self.escaped == 0 { 0 } else { self.find_escaped(backslash) };
+        let escaped = if backslash | self.escaped == 0 { 0 } else { escaped_by(backslash, &mut self.escaped) };
+        if backslash != 0 {
+            self.seen.add(Seen::ESCAPE);
+        }
         let quotes = quote & !escaped;
         let strings = prefix_xor(quotes) ^ self.in_string;
         self.in_string = 0u64.wrapping_sub(strings >> 63);
@@ -191,23 +194,6 @@ impl Blocks<'_> {
             }
             self.next += BLOCK as u32;
         }
-    }
-
-    /// The bytes that a backslash escapes.
-    fn find_escaped(&mut self, backslash: u64) -> u64 {
-        if backslash == 0 {
-            return std::mem::take(&mut self.escaped);
-        }
-        self.seen.add(Seen::ESCAPE);
-        const EVEN: u64 = 0x5555_5555_5555_5555;
-        // A backslash that is escaped itself escapes nothing.
-        let backslash = backslash & !self.escaped;
-        let behind = backslash << 1 | self.escaped;
-        // Where a row of backslashes starts at an odd place, the addition carries to the place behind the row.
-        let odd_rows = backslash & !EVEN & !behind;
-        let (carried, overflow) = odd_rows.overflowing_add(backslash);
-        self.escaped = overflow.into();
-        (EVEN ^ (carried << 1)) & behind
     }
 
     /// Control characters: none inside strings, and outside those that are white space.
@@ -368,6 +354,14 @@ impl Tokens<'_> {
     }
 }
 
+/// The span of the value that a text is, if it is valid JSON with white space around it.
+pub fn validate(bytes: &[u8], max_depth: u32) -> Option<Span> {
+    let mut tokens = Tokens::new(bytes, max_depth)?;
+    let start = tokens.at();
+    let end = tokens.value(0).ok()?;
+    tokens.finish().is_ok().then(|| Span::new(start, end))
+}
+
 impl Walk for Tokens<'_> {
     #[inline(always)]
     fn at(&self) -> usize {
@@ -470,15 +464,6 @@ impl Walk for Tokens<'_> {
 #[inline(always)]
 fn ends_scalar(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at), Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') | None)
-}
-
-/// Of every bit the parity of itself and those below it.
-#[inline(always)]
-fn prefix_xor(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
 }
 
 /// The places of the bits that are set, the lowest first.
