@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use super::masks::{BLOCK, Level, Marks, Work, escaped_by, prefix_xor};
+use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones, prefix_xor};
 use super::tokens;
 
 /// A range of bytes in the input. An empty span stands for "not there".
@@ -815,9 +815,10 @@ impl Work for Decode<'_> {
             let strings = marks.strings(block);
             let mut open = 0;
             let escaped = escaped_by(strings.backslash, &mut open);
-            // Nothing but `\"` and `\\`, none of them cut in two: the backslashes before them are left out.
-            if escaped & !strings.quote & !strings.backslash == 0 && open == 0 {
-                let (words, _) = block.as_chunks::<WORD>();
+            let mut undone = *block;
+            // Escapes of one character, none of them cut in two: the backslashes before them are left out.
+            if open == 0 && undo_short_escapes(&mut undone, escaped & !strings.quote & !strings.backslash) {
+                let (words, _) = undone.as_chunks::<WORD>();
                 for (word, mask) in words.iter().zip((strings.backslash & !escaped).to_le_bytes()) {
                     if let Some(place) = target.get_mut(to..to + WORD) {
                         place.copy_from_slice(&if mask == 0 { *word } else { marks.without(*word, mask) });
@@ -831,6 +832,65 @@ impl Work for Decode<'_> {
         }
         decode_words(raw, at, raw.len(), target, to).1
     }
+}
+
+/// Writes JSON without the white space outside its strings. What it stood between may run together: `1 2` becomes `12`.
+pub fn without_space_into(json: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + json.len() + BLOCK, 0);
+    let target = out.get_mut(start..).unwrap_or_default();
+    let length = Level::of_this_machine().run(WithoutSpace { json, target });
+    out.truncate(start + length);
+}
+
+struct WithoutSpace<'a> {
+    json: &'a [u8],
+    target: &'a mut [u8],
+}
+
+impl Work for WithoutSpace<'_> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self, marks: impl Marks) -> usize {
+        let WithoutSpace { json, target } = self;
+        let (mut at, mut to, mut escaped, mut in_string) = (0, 0, 0, 0);
+        while let Some(block) = block_at(json, at, &mut [0; BLOCK]) {
+            let strings = marks.strings(block);
+            let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
+            let inside = prefix_xor(quotes) ^ in_string;
+            in_string = 0u64.wrapping_sub(inside >> 63);
+            // What fills up the last block goes too.
+            let filling = u64::MAX.checked_shl(u32::try_from(json.len() - at).unwrap_or(u32::MAX)).unwrap_or(0);
+            let space = (marks.outside(block).white & !inside) | filling;
+            let (words, _) = block.as_chunks::<WORD>();
+            for (word, mask) in words.iter().zip(space.to_le_bytes()) {
+                if let Some(place) = target.get_mut(to..to + WORD) {
+                    place.copy_from_slice(&if mask == 0 { *word } else { marks.without(*word, mask) });
+                }
+                to += WORD - mask.count_ones() as usize;
+            }
+            at += BLOCK;
+        }
+        to
+    }
+}
+
+/// Puts the characters that are meant in the place of letters that are escaped; whether all of them are such.
+#[inline(always)]
+fn undo_short_escapes(block: &mut [u8; BLOCK], escaped: u64) -> bool {
+    ones(escaped).all(|place| {
+        let Some(byte) = block.get_mut(place as usize) else { return false };
+        *byte = match byte {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 0x08,
+            b'f' => 0x0C,
+            b'/' => b'/',
+            _ => return false,
+        };
+        true
+    })
 }
 
 /// Decodes from `at` to `stop`, or a little further; both positions then.
@@ -1099,6 +1159,22 @@ mod tests {
                     assert_eq!(String::from_utf8(text).unwrap(), expected, "{raw}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn takes_out_white_space_at_every_place() {
+        for before in 0..140 {
+            let text = format!(
+                "{}[1, \"a \\\" {}\"\t:\r\n{{ }} ]{}",
+                " ".repeat(before),
+                "x ".repeat(before / 2),
+                "\n".repeat(before / 3)
+            );
+            let mut out = b"kept".to_vec();
+            without_space_into(text.as_bytes(), &mut out);
+            let expected = format!("kept[1,\"a \\\" {}\":{{}}]", "x ".repeat(before / 2));
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
     }
 

@@ -197,6 +197,16 @@ pub fn prefix_xor(mut bits: u64) -> u64 {
     bits
 }
 
+/// The places of the bits that are set, the lowest first.
+#[inline(always)]
+pub fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (bits != 0).then(|| bits.trailing_zeros());
+        bits &= bits.wrapping_sub(1);
+        place
+    })
+}
+
 /// Eight bytes at a time, with nothing but numbers of 64 bits.
 mod word {
     use super::{BLOCK, Brackets, Marks, Outside, Strings};

@@ -23,6 +23,8 @@ pub struct Ways {
 pub struct MirrorScratch {
     /// A text, decoded; or all of them, joined.
     text: Vec<u8>,
+    /// A text without white space.
+    compact: Vec<u8>,
     /// The string that the value wraps, decoded.
     inner: Vec<u8>,
     with_structured: EqualityScratch,
@@ -140,24 +142,39 @@ impl Question<'_> {
             }
             json::decode_into(text, &mut scratch.text);
         }
-        let MirrorScratch { text, inner: decoded, with_structured, with_inner, .. } = scratch;
+        let MirrorScratch { text, compact, inner: decoded, with_structured, with_inner, .. } = scratch;
         let wrapped = is_inner_raw
             || as_inner_text.is_some_and(|inner| decodes_to(inner, text))
-            || as_inner.is_some_and(|inner| self.is_json(text, inner, with_inner))
+            || as_inner.is_some_and(|inner| self.is_json(text, inner, compact, with_inner))
             || (as_inner_json
-                && self.is_json(text, decoded, with_inner)
+                && self.is_json(text, decoded, compact, with_inner)
                 && json::validate_text(decoded, self.max_depth).is_ok());
-        Ways { block: as_block && self.is_json(text, self.structured, with_structured), joined: false, wrapped }
+        Ways {
+            block: as_block && self.is_json(text, self.structured, compact, with_structured),
+            joined: false,
+            wrapped,
+        }
     }
 
     /// Whether a text is JSON of this value.
-    fn is_json(&self, text: &[u8], value: &[u8], scratch: &mut EqualityScratch) -> bool {
+    fn is_json(&self, text: &[u8], value: &[u8], compact: &mut Vec<u8>, scratch: &mut EqualityScratch) -> bool {
         let rules = Rules { doubles: self.canonical, ..Rules::default() };
         // Compared first: that ends early when the answer is no.
         (text == value
-            || (scratch.equal_again(text, value, rules) && json::validate_text(text, self.max_depth).is_ok()))
+            || ((is_spaced(text, value, compact) || scratch.equal_again(text, value, rules))
+                && json::validate_text(text, self.max_depth).is_ok()))
             && (!self.canonical || numbers_are_canonical(text))
     }
+}
+
+/// Whether a text is the value with more white space, or would be if it were JSON.
+fn is_spaced(text: &[u8], value: &[u8], compact: &mut Vec<u8>) -> bool {
+    if text.len() <= value.len() {
+        return false;
+    }
+    compact.clear();
+    json::without_space_into(text, compact);
+    compact == value
 }
 
 impl MirrorScratch {
@@ -181,11 +198,16 @@ fn is_list_of(
     same_items(list, whole, texts, |element, text| {
         inside(element).is_some_and(|raw| compare_strings(raw, text).is_eq())
             || first_byte(text).is_some_and(|byte| kind(byte) == value_kind(element)) && {
+                // The beginning tells most that are not the same.
+                scratch.text.clear();
+                json::decode_into(text.get(..BEGINNING).unwrap_or(text), &mut scratch.text);
+                if !has_first_member(element, &scratch.text) {
+                    return false;
+                }
                 scratch.text.clear();
                 json::decode_into(text, &mut scratch.text);
                 scratch.with_element.expect_other_right();
-                has_first_member(element, &scratch.text)
-                    && question.is_json(&scratch.text, element, &mut scratch.with_element)
+                question.is_json(&scratch.text, element, &mut scratch.compact, &mut scratch.with_element)
             }
     }) || same_items(list, whole, blocks, |element, block| {
         if !has_first_member(element, block) {
@@ -197,6 +219,9 @@ fn is_list_of(
     })
 }
 
+/// How much of a text is looked at before all of it is, in bytes.
+const BEGINNING: usize = 128;
+
 /// Whether a value may be the same as another: when that is an object, it has the first of its members, unless that is null.
 /// Spares a look at all the others.
 fn has_first_member(value: &[u8], other: &[u8]) -> bool {
@@ -206,6 +231,10 @@ fn has_first_member(value: &[u8], other: &[u8]) -> bool {
         return true;
     }
     let end = json::end_of_valid_string(other, quote + 1);
+    if end == other.len() {
+        // Perhaps it is only the beginning of a name.
+        return true;
+    }
     let name = other.get(quote + 1..end).unwrap_or_default();
     let colon = json::skip_space(other, end + 1);
     let is_null = other.get(json::skip_space(other, colon + 1)) == Some(&b'n');

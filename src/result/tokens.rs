@@ -11,7 +11,7 @@ use super::json::{
     Fault, MAX_DEPTH, Malformed, NameSet, Names, Noted, Seen, Span, Unnoted, hex4, low_surrogate, validate_escape,
     validate_literal, validate_number,
 };
-use super::masks::{BLOCK, Level, Marks, Work, escaped_by, prefix_xor};
+use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones, prefix_xor};
 use super::walk::Walk;
 
 /// A walk through JSON.
@@ -464,13 +464,4 @@ impl Walk for Tokens<'_> {
 #[inline(always)]
 fn ends_scalar(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at), Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') | None)
-}
-
-/// The places of the bits that are set, the lowest first.
-fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let place = (bits != 0).then(|| bits.trailing_zeros());
-        bits &= bits.wrapping_sub(1);
-        place
-    })
 }
