@@ -51,11 +51,13 @@ pub fn clean_up() {
 }
 
 const POLICIES: &[&[u8]] = &[
-    b"version = 1\n",
-    b"version = 1\nextends = \"lossless\"\n[audience.model]\nmeta.allow = [\"*\"]\nlimit = { chars = 60 }\nsanitize = [\"ansi\"]\n",
+    b"version = 1\nextends = \"sep-2200\"\n",
+    b"version = 1\nextends = \"lossless\"\n[audience.model]\nmeta.allow = [\"*\"]\nlimit = { chars = 80 }\nsanitize = [\"ansi\"]\n",
     b"version = 1\nextends = \"sep-2200\"\n[audience.reviewer]\nlike = \"model\"\norder = [\"raw\"]\n",
     b"version = 1\n[[rules]]\naudience = \"*\"\nwhen = { label.ring = \"x*\", mirror = true }\norder = [\"both\"]\n",
     b"version = 1\n[[overrides]]\nwhen = { server = \"s\" }\nhide = true\n",
+    // Not one of these loads.
+    b"version = 1\n",
     b"version = 2\n",
     b"version = 1\norder = \"content\"\n",
     b"# nothing\n",
