@@ -74,8 +74,7 @@ fn begins_a_sequence(c: char) -> bool {
 
 fn nothing_survives(clean: &str, what: Sanitize) {
     let mut before = None;
-    let mut left = clean.chars().peekable();
-    while let Some(c) = left.next() {
+    for c in clean.chars() {
         if is_of_a_set(c, what) {
             // Only these stay, one behind a visible character that is written with it.
             let joins = what.invisible && matches!(c, '\u{200C}' | '\u{200D}' | '\u{FE0E}' | '\u{FE0F}');
