@@ -51,4 +51,5 @@ for target in "$@"; do
     sed -n "s|.*Test unit written to |  again: $bin/$target |p" "$log"
   fi
 done
+rm -rf "$out/tmp"
 exit "$failed"

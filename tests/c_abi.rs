@@ -5,7 +5,7 @@
 
 mod support;
 
-use support::c_abi::run;
+use support::c_abi::{clean_up, run};
 use support::choices::{Choices, inputs, seed};
 use support::results::{self, Wanted};
 
@@ -23,4 +23,5 @@ fn sequences_of_calls_keep_what_the_header_promises() {
             std::panic::resume_unwind(why);
         }
     }
+    clean_up();
 }

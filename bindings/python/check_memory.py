@@ -2,8 +2,8 @@
 
     python check_memory.py
 
-runs itself three times: as it is, which must be clean, then with a leak and with a read beyond a buffer on purpose, which
-must be found, or nothing was looked at. What valgrind says of the interpreter alone is left out.
+runs itself three times: as it is, which must be clean, then with a leak and with a read beyond a buffer on purpose.
+Those must be found, or nothing was looked at. What valgrind says of the interpreter alone is left out.
 """
 
 from __future__ import annotations
@@ -92,9 +92,8 @@ def overrun() -> None:
     from mcp_select._native import ffi, lib
 
     slot = ffi.new("mcp_select_engine **")
-    # A block of its own, with nothing behind it.
-    own = ffi.new_allocator(should_clear_after_alloc=False)("uint8_t[]", b"version = 1\n" * 100)
-    lib.mcp_select_engine_new(own, len(own) + 64, slot, ffi.NULL)
+    text = b"version = 1\n" * 100
+    lib.mcp_select_engine_new(ffi.new("uint8_t[]", text), len(text) + 64, slot, ffi.NULL)
 
 
 def found(what: str) -> list[str]:

@@ -2,7 +2,8 @@
 //!
 //! The input is a JSON text. A list with two elements or more: each is compared with each, as a value and as a number.
 //! An object: a result, whose texts are asked whether they mirror its structured value. What is no JSON is compared too;
-//! that must end, whatever it says.
+//! that must end, whatever it says. Each element is compared with itself in another spelling, too: members in another order,
+//! with superseded ones among them, escapes, the point elsewhere in numbers; sometimes with another value in it.
 #![no_main]
 
 #[path = "../../tests/support/mod.rs"]
@@ -62,6 +63,15 @@ fn compare_all(input: &[u8], whole: Span) {
             }
             assert_eq!(json_equal(left, right), json_equal(right, left), "{} and {}", show(left), show(right));
         }
+        for salt in 0..3 {
+            let mut spelling = Spelling { state: hash(right) ^ salt, changes: salt == 2 };
+            let other = spelling.value(right_tree);
+            let other_tree = Tree::read(other.as_bytes()).expect("another spelling is JSON");
+            let expected = same(right_tree, &other_tree, Rules::default());
+            assert!(expected || spelling.changes, "the judge: {} and {other}", show(right));
+            assert_eq!(json_equal(right, other.as_bytes()), expected, "{} and {other}", show(right));
+            assert_eq!(json_equal(other.as_bytes(), right), expected, "{other} and {}", show(right));
+        }
         let mut numbers = Vec::new();
         right_tree.walk(&mut |_, value| numbers.extend(as_number(value)));
         for number in &numbers {
@@ -120,6 +130,94 @@ fn exact(number: &str) -> (bool, String, String) {
     let zeros = all.len() - kept.len();
     let power = add(exponent, whole.len() as i64 - zeros as i64);
     (number.starts_with('-'), kept.trim_end_matches('0').to_owned(), power)
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// Another spelling of a value.
+struct Spelling {
+    state: u64,
+    /// Once in a while something else takes the place of a scalar.
+    changes: bool,
+}
+
+impl Spelling {
+    fn below(&mut self, n: usize) -> usize {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.state >> 33).unwrap() % n
+    }
+
+    fn space(&mut self) -> &'static str {
+        ["", "", " ", "\n\t"][self.below(4)]
+    }
+
+    fn value(&mut self, tree: &Tree) -> String {
+        let scalar = !matches!(tree, Tree::List(_) | Tree::Object(_));
+        if self.changes && scalar && self.below(8) == 0 {
+            return ["1", "null", "\"\"", "{}"][self.below(4)].into();
+        }
+        match tree {
+            Tree::Null => "null".into(),
+            Tree::Bool(value) => value.to_string(),
+            Tree::Number(number) => self.number(number),
+            Tree::Text(text) => self.string(text),
+            Tree::List(elements) => {
+                let elements: Vec<String> =
+                    elements.iter().map(|element| format!("{}{}", self.space(), self.value(element))).collect();
+                format!("[{}{}]", elements.join(","), self.space())
+            }
+            Tree::Object(_) => {
+                let last = tree.last_of_each();
+                let mut order: Vec<usize> = (0..last.members().len()).collect();
+                (1..order.len()).for_each(|at| order.swap(at, self.below(at + 1)));
+                let mut members = Vec::new();
+                for (name, value) in order.into_iter().map(|at| &last.members()[at]) {
+                    // One that is superseded stands anywhere before.
+                    if self.below(6) == 0 {
+                        let at = self.below(members.len() + 1);
+                        let value = ["{\"a\":[{}]}", "1", "[[]]", "\"}\""][self.below(4)];
+                        members.insert(at, format!("{}:{value}", self.string(name)));
+                    }
+                    let (name, value) = (self.string(name), self.value(value));
+                    members.push(format!("{}{name}{}:{}{value}", self.space(), self.space(), self.space()));
+                }
+                format!("{{{}{}}}", members.join(","), self.space())
+            }
+        }
+    }
+
+    fn string(&mut self, text: &str) -> String {
+        let plain = serde_json::to_string(text).unwrap();
+        match self.below(3) {
+            0 => format!("\"{}\"", text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>()),
+            _ => plain,
+        }
+    }
+
+    /// The same number with its point elsewhere, the exponent making up for it.
+    fn number(&mut self, number: &str) -> String {
+        let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+        let Ok(exponent) = exponent.parse::<i64>() else { return number.into() };
+        if exponent.abs() > 1 << 60 || self.below(4) == 0 {
+            return number.into();
+        }
+        let digits = mantissa.trim_start_matches('-');
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let all = format!("{whole}{fraction}");
+        let all = all.trim_start_matches('0');
+        let all = if all.is_empty() { "0" } else { all };
+        let sign = if number.starts_with('-') { "-" } else { "" };
+        let zeros = if all == "0" { 0 } else { self.below(40) };
+        let power = exponent - i64::try_from(fraction.len()).unwrap();
+        match self.below(3) {
+            0 => format!("{sign}{all}{}E{}", "0".repeat(zeros), power - i64::try_from(zeros).unwrap()),
+            1 => format!("{sign}0.{}{all}e{:+}", "0".repeat(zeros), power + i64::try_from(zeros + all.len()).unwrap()),
+            _ => format!("{sign}{all}e{}{}", if power < 0 { "-0" } else { "+00" }, power.abs()),
+        }
+    }
 }
 
 /// A decimal of any length plus a small number, digit by digit.

@@ -29,6 +29,9 @@ pub fn run(input: &[u8]) {
         given: input.get(end + 1..).unwrap_or_default().to_vec(),
         ..Program::default()
     };
+    if !program.choices.one_in(4) {
+        program.set_up();
+    }
     for _ in 0..4 + program.choices.below(40) {
         program.step();
     }
@@ -42,12 +45,19 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
     folder.join("policy.toml")
 });
 
+/// Takes the file away.
+pub fn clean_up() {
+    let _ = std::fs::remove_dir_all(FILE.parent().unwrap());
+}
+
 const POLICIES: &[&[u8]] = &[
-    b"version = 1\n",
-    b"version = 1\nextends = \"lossless\"\n[audience.model]\nmeta.allow = [\"*\"]\nlimit = { chars = 60 }\nsanitize = [\"ansi\"]\n",
+    b"version = 1\nextends = \"sep-2200\"\n",
+    b"version = 1\nextends = \"lossless\"\n[audience.model]\nmeta.allow = [\"*\"]\nlimit = { chars = 80 }\nsanitize = [\"ansi\"]\n",
     b"version = 1\nextends = \"sep-2200\"\n[audience.reviewer]\nlike = \"model\"\norder = [\"raw\"]\n",
     b"version = 1\n[[rules]]\naudience = \"*\"\nwhen = { label.ring = \"x*\", mirror = true }\norder = [\"both\"]\n",
     b"version = 1\n[[overrides]]\nwhen = { server = \"s\" }\nhide = true\n",
+    // Not one of these loads.
+    b"version = 1\n",
     b"version = 2\n",
     b"version = 1\norder = \"content\"\n",
     b"# nothing\n",
@@ -270,6 +280,25 @@ impl Program {
         }
     }
 
+    /// What every host does first, so that most sequences come to selecting.
+    fn set_up(&mut self) {
+        let (mut engine, mut request) = (Out::new(), Out::new());
+        let policy = POLICIES[self.choices.below(5)];
+        let audience = NAMES[2 + self.choices.below(2)];
+        // SAFETY: as the header asks.
+        let made = unsafe {
+            let engine = mcp_select_engine_new(policy.as_ptr(), policy.len(), &mut engine.0, null_mut());
+            let (at, len) = (audience.as_ptr(), audience.len());
+            let request =
+                mcp_select_request_new(b"s".as_ptr(), 1, b"t".as_ptr(), 1, at, len, &mut request.0, null_mut());
+            (engine, request)
+        };
+        assert_eq!(made, (0, 0));
+        self.engines.extend(engine.check(true));
+        self.requests.extend(request.check(true));
+        self.new_selection();
+    }
+
     fn new_engine(&mut self) {
         let mut out = Out::new();
         let no_place = self.choices.one_in(16);
@@ -451,7 +480,20 @@ impl Program {
         let object = at.map_or(null_mut(), |at| self.selections[at].object);
         let last = at.and_then(|at| self.selections[at].last.clone());
         let own = last.as_ref().map_or(&[][..], |(_, bytes)| bytes).to_vec();
-        let result = if self.choices.one_in(4) { self.give(RESULTS) } else { self.give_bytes(&own) };
+        let result = match self.choices.below(4) {
+            0 | 1 => self.give_bytes(&own),
+            2 => self.give(RESULTS),
+            _ => {
+                // Other bytes than those of the call, but as many: what comes out means nothing, and that is all.
+                let mut other = own;
+                for _ in 0..1 + self.choices.below(4) {
+                    let at = self.choices.below(other.len().max(1));
+                    let byte = *b"\"\\{}[]:,u\xC3\xFFx".get(self.choices.below(12)).unwrap();
+                    other.get_mut(at).into_iter().for_each(|old| *old = byte);
+                }
+                self.give_bytes(&other)
+            }
+        };
         let separator = self.give(&[b"\n", b"", b"\xFF", " é ".as_bytes()]);
         let (mut text, mut len) = (Out(mark::<u8>()), usize::MAX);
         // SAFETY: as the header asks, or wrong in a way that it says is refused. The text is written as a const pointer.

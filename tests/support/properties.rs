@@ -13,8 +13,10 @@ use mcp_select::policy::rule::{MetaBlocks, Reserved, Setting, Value};
 use mcp_select::policy::{BUILTINS, Policy};
 use mcp_select::result::text::is_blank_char;
 use mcp_select::{Engine, Fate, Input, Lane, Selection, Status};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// Whether a property holds; else why not, with the case.
@@ -82,8 +84,18 @@ impl Case {
         (json == Verdict::Json && matches!(answer, Ok(Status::Unchanged | Status::Changed))).then_some(case)
     }
 
-    fn engine(&self) -> Engine {
-        Engine::from_toml(self.policy.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{}", self.policy))
+    /// A fuzzer comes with one policy again and again.
+    fn engine(&self) -> Rc<Engine> {
+        LAST_ENGINES.with_borrow_mut(|last| {
+            if let Some((_, engine)) = last.iter().find(|(policy, _)| *policy == self.policy) {
+                return Rc::clone(engine);
+            }
+            let engine = Engine::from_toml(self.policy.as_bytes());
+            let engine = Rc::new(engine.unwrap_or_else(|error| panic!("{error}\n{}", self.policy)));
+            last.push_front((self.policy.clone(), Rc::clone(&engine)));
+            last.truncate(32);
+            engine
+        })
     }
 
     fn run(&self) -> Out {
@@ -172,6 +184,10 @@ pub const ANY: policies::Wanted = policies::Wanted { facts: true, whole: true, f
 
 fn results() -> results::Wanted {
     results::Wanted::default()
+}
+
+thread_local! {
+    static LAST_ENGINES: RefCell<VecDeque<(String, Rc<Engine>)>> = RefCell::default();
 }
 
 /// The built-in policies, loaded once.
