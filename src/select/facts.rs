@@ -60,6 +60,13 @@ pub struct Scratch {
     pieces: [Vec<&'static [u8]>; 2],
 }
 
+impl Scratch {
+    /// Those that grow with the result and are plain bytes.
+    pub fn buffers(&mut self) -> [&mut Vec<u8>; 5] {
+        [&mut self.bytes, &mut self.json, &mut self.extras, &mut self.noted, &mut self.raw]
+    }
+}
+
 /// A result that can be asked.
 pub struct Asked<'a> {
     pub bytes: &'a [u8],
