@@ -57,7 +57,7 @@ pub struct Scratch {
     /// The whole result of lane `raw`.
     pub raw: Vec<u8>,
     /// The texts of the visible blocks, and these blocks: empty between two looks for a mirror.
-    pieces: [Vec<&'static [u8]>; 2],
+    pub pieces: [Vec<&'static [u8]>; 2],
 }
 
 impl Scratch {

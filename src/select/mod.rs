@@ -292,6 +292,7 @@ impl Selection {
         if self.bytes_in > keep {
             self.scratch.mirror = Default::default();
             self.scratch.compact = Default::default();
+            self.scratch.pieces = Default::default();
         }
     }
 }
