@@ -17,6 +17,7 @@ help:
 	@echo "make python-test   the Python package;   make python: build it"
 	@echo "make go-test       the Go module;        make go: place its library"
 	@echo "make header        write include/mcp_select.h anew"
+	@echo "make instructions  how many instructions a selection takes, held against budgets (valgrind)"
 	@echo "make bench         measure beside others, to target/bench/summary.md;   make bench-test: whether the others decide alike"
 	@echo "make fuzz          libFuzzer, FUZZ_SECONDS=60 each;   make fuzz-seeds: what it starts from;   make fuzz-smoke: a million inputs"
 	@echo "make asan-rust     the Rust tests under the address sanitizer;   make tsan: threads;   make miri"

@@ -3,6 +3,7 @@
 #   make header                   renews include/mcp_select.h from src/ffi/
 #   make c-lib                    build/c/shared and build/c/static: the libraries as they are installed
 #   make c-test                   tests and examples in C and C++, plain, with sanitizers and under valgrind
+#   make instructions             how many instructions a selection takes, against budgets; WRITE=1 renews them
 #   make asan                     the C tests with the Rust side instrumented too
 #   make install PREFIX=/usr/local DESTDIR=
 
@@ -32,7 +33,7 @@ CHECKED   := $(VALGRIND) -q --leak-check=full --error-exitcode=99 --errors-for-l
 # Cases of tests/cases/ with what Rust got.
 CASES     := $(C_BUILD)/cases.txt
 
-.PHONY: header c-lib c-lib-panic c-cases c-header-check c-test c-run c-valgrind c-install-check asan install
+.PHONY: header c-lib c-lib-panic c-cases c-header-check c-test c-run c-valgrind c-install-check instructions c-instructions asan install
 
 header:
 	MCP_SELECT_WRITE_HEADER=1 $(CARGO) test --no-default-features --test header
@@ -83,6 +84,7 @@ c-test: c-header-check c-lib c-lib-panic c-cases
 	$(MAKE) c-run
 	$(MAKE) c-install-check
 	$(MAKE) c-valgrind
+	$(MAKE) c-instructions
 
 # program NAME, SOURCE, COMPILER AND FLAGS, LIBRARY
 define program
@@ -143,6 +145,18 @@ c-valgrind:
 	  $(CHECKED) $(C_BUILD)/cpp $(C_BUILD)/folder; \
 	else \
 	  echo "SKIPPED: valgrind is not installed, memory was checked by the address sanitizer alone"; \
+	fi
+
+# Instructions are the same on every run, however busy the machine is.
+instructions: c-lib
+	$(MAKE) c-instructions
+
+c-instructions:
+	$(call program,instructions,tests/c/instructions.c,$(CC) $(C_FLAGS),$(STATIC))
+	@if command -v $(VALGRIND) >/dev/null; then \
+	  VALGRIND=$(VALGRIND) WRITE=$(WRITE) tests/c/instructions.sh $(C_BUILD)/instructions tests/c/instructions.txt; \
+	else \
+	  echo "SKIPPED: valgrind is not installed, no instructions were counted"; \
 	fi
 
 # The Rust side instrumented too. Its runtime is that of the C compiler; a nightly flag that the stable compiler knows.

@@ -163,6 +163,16 @@ impl Engine {
         selection.run(&self.current.load(), request, result)
     }
 
+    /// What comes before the result is looked at: the policy in force and the decision table of the request. For measuring.
+    ///
+    /// # Errors
+    /// [`Status::ErrAudience`], as [`select`](Engine::select).
+    #[doc(hidden)]
+    pub fn look_up(&self, request: &Request, selection: &mut Selection) -> Result<(), Error> {
+        self.look_when_due();
+        selection.look_up(&self.current.load(), request)
+    }
+
     /// Reads the files now: [`Status::Changed`] when a new policy is in force, else [`Status::Unchanged`].
     ///
     /// # Errors

@@ -25,6 +25,7 @@ use node::*;
 use settings::Set;
 use std::collections::HashMap;
 use std::ops::Range as Bytes;
+use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 // ---- what a build may lack --------------------------------------------------------------------------------
@@ -106,6 +107,7 @@ pub(super) fn read(text: &str, lines: &Lines) -> FileContent {
         rules: Vec::new(),
         names: HashMap::new(),
         spoken_of: HashMap::new(),
+        recent: Recent::default(),
     };
     let without_mark = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     if without_mark.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
@@ -132,6 +134,24 @@ struct Reader<'a> {
     /// Of rules, to find a name that is there twice.
     names: HashMap<Box<str>, Bytes<usize>>,
     spoken_of: HashMap<Box<str>, Bytes<usize>>,
+    recent: Recent,
+}
+
+/// What the last rules said, the latest at the end: the next one often says the same for another server.
+#[derive(Default)]
+struct Recent(Vec<Arc<Says>>);
+
+impl Recent {
+    fn share(&mut self, says: Says) -> Arc<Says> {
+        const MOST: usize = 16;
+        let known = self.0.iter().rposition(|other| **other == says).map(|known| self.0.remove(known));
+        let says = known.unwrap_or_else(|| Arc::new(says));
+        if self.0.len() >= MOST {
+            self.0.remove(0);
+        }
+        self.0.push(Arc::clone(&says));
+        says
+    }
 }
 
 /// Where a rule or section stands.
@@ -584,15 +604,14 @@ impl Reader<'_> {
         mut sets: Vec<Set>,
     ) {
         sets.sort_by_key(|set| set.setting);
+        let settings = sets.into_iter().map(|set| (set.setting, set.value)).collect();
         let rule = Rule {
             layer: scope.layer,
-            name,
             place: self.place(start),
-            audiences,
+            name,
             server: scope.server.cloned(),
             tool: scope.tool.cloned(),
-            when,
-            settings: sets.into_iter().map(|set| (set.setting, set.value)).collect(),
+            says: self.recent.share(Says { audiences, when, settings }),
         };
         self.rules.push((start, rule));
     }

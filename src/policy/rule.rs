@@ -4,6 +4,7 @@
 
 use super::pattern::{MetaPattern, Pattern};
 use crate::result::path::JsonPath;
+use std::sync::Arc;
 
 /// Where something stands in a policy file. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,20 +41,37 @@ pub enum Audiences {
     Named(Box<[Box<str>]>),
 }
 
-/// Conditions and settings.
+/// Conditions and settings, and what they are of.
+///
+/// A policy may have a hundred thousand of them, most for another server and otherwise alike: what they say is there once
+/// ([`Says`], whose fields are read as if they were the rule's own).
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub layer: Layer,
+    pub place: Place,
     /// The name it was given; sections and nameless rules have none.
     pub name: Option<Box<str>>,
-    pub place: Place,
-    pub audiences: Audiences,
     /// Of `[servers.NAME]` and all under it.
     pub server: Option<Pattern>,
     /// Of `[servers.NAME.tools.NAME]` and all under it.
     pub tool: Option<Pattern>,
+    pub says: Arc<Says>,
+}
+
+/// What a rule says, wherever it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Says {
+    pub audiences: Audiences,
     pub when: Box<[Condition]>,
     pub settings: Box<[(Setting, Value)]>,
+}
+
+impl std::ops::Deref for Rule {
+    type Target = Says;
+
+    fn deref(&self) -> &Says {
+        &self.says
+    }
 }
 
 // ---- conditions -----------------------------------------------------------------------------------------
@@ -635,6 +653,12 @@ pub enum Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_rule_is_small() {
+        assert_eq!(size_of::<Rule>(), 72);
+    }
 
     #[test]
     fn columns_stand_at_their_index() {

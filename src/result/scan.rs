@@ -859,8 +859,8 @@ fn is_ui(bytes: &[u8], block: &Block) -> bool {
     let inside = |span: Span| string_inside(bytes, span).map(|inside| super::json::text_of(inside.of(bytes)));
     let scheme = |uri: &str| uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ui://"));
     let profile = |mime: &str| {
-        let mime: String = mime.chars().filter(|c| !matches!(c, ' ' | '\t' | '"')).collect();
-        mime.eq_ignore_ascii_case("text/html;profile=mcp-app")
+        let mime = mime.bytes().filter(|b| !matches!(b, b' ' | b'\t' | b'"')).map(|b| b.to_ascii_lowercase());
+        mime.eq("text/html;profile=mcp-app".bytes())
     };
     inside(block.uri).is_some_and(|uri| scheme(&uri)) || inside(block.mime).is_some_and(|mime| profile(&mime))
 }

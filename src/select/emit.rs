@@ -1,11 +1,10 @@
 //! Writing the output: spans of the input and texts of the arena, as one JSON object.
 
-use super::meta::{Filtered, Keys, filter, without_repeats};
+use super::meta::{Filtered, Keys, Repeats, filter};
 use super::plan::{Fate, FieldValue, Form, Item, Plan};
 use crate::policy::rule::Kind;
 use crate::result::json::{Seen, Span, end_of_valid_string, escape_into, member, members, name_is, shortest_into};
 use crate::result::scan::{Block, Scan, Traits};
-use std::borrow::Cow;
 
 /// Whether the reader sees the input exactly as it is.
 pub fn is_unchanged(scan: &Scan, plan: &Plan) -> bool {
@@ -247,14 +246,13 @@ fn write_members(
     mut write: impl FnMut(&[u8], Span, &mut Vec<u8>),
 ) {
     let optional = |name: &[u8]| optional.iter().any(|n| name_is(name, n));
-    let mut kept: Vec<(Span, Span)> = members(bytes, object).collect();
-    if traits.has(Traits::REPEATED) {
-        kept = without_repeats(bytes, kept);
-    }
-    kept.retain(|(name, value)| value.of(bytes) != b"null" || !optional(name.of(bytes)));
+    let mut comes_again = if traits.has(Traits::REPEATED) { Repeats::of(bytes, object) } else { Repeats::None };
     out.push(b'{');
     let start = out.len();
-    for (name, value) in kept {
+    for (name, value) in members(bytes, object) {
+        if comes_again.next() || value.of(bytes) == b"null" && optional(name.of(bytes)) {
+            continue;
+        }
         let before = out.len();
         if before > start {
             out.push(b',');
@@ -289,8 +287,9 @@ fn write_meta(bytes: &[u8], meta: Span, keys: Option<&Keys<'_>>, out: &mut Vec<u
     let Some(keys) = keys else { return };
     let start = out.len();
     out.extend_from_slice(b"\"_meta\":");
-    let kept = without_repeats(bytes, members(bytes, meta).collect());
-    if meta.of(bytes).first() != Some(&b'{') || filter(bytes, kept.into_iter(), keys, out) == Filtered::Nothing {
+    let mut comes_again = Repeats::of(bytes, meta);
+    let kept = members(bytes, meta).filter(|_| !comes_again.next());
+    if meta.of(bytes).first() != Some(&b'{') || filter(bytes, kept, keys, out) == Filtered::Nothing {
         out.truncate(start);
     }
 }
@@ -303,9 +302,8 @@ pub fn metas_of(bytes: &[u8], block: &Block) -> [Option<Span>; 2] {
     [last(block.span, "_meta"), inside.and_then(|resource| last(resource, "_meta"))]
 }
 
-/// A valid JSON value in which some strings (not names) give way to a text.
-pub fn replace_strings(value: &[u8], mut instead: impl FnMut(&[u8]) -> Option<String>) -> Cow<'_, [u8]> {
-    let mut out = Vec::new();
+/// Appends a valid JSON value in which some strings (not names) give way to a text; nothing, and `false`, if none does.
+pub fn replace_strings(value: &[u8], out: &mut Vec<u8>, mut instead: impl FnMut(&[u8]) -> Option<String>) -> bool {
     let mut copied = 0;
     let mut at = 0;
     while let Some(&byte) = value.get(at) {
@@ -318,16 +316,16 @@ pub fn replace_strings(value: &[u8], mut instead: impl FnMut(&[u8]) -> Option<St
         let is_name = value.get(crate::result::json::skip_space(value, end + 1)) == Some(&b':');
         if let Some(text) = (!is_name).then(|| instead(raw)).flatten() {
             out.extend_from_slice(value.get(copied..at).unwrap_or_default());
-            escape_into(text.as_bytes(), &mut out);
+            escape_into(text.as_bytes(), out);
             copied = end;
         }
         at = end + 1;
     }
     if copied == 0 {
-        return value.into();
+        return false;
     }
     out.extend_from_slice(value.get(copied..).unwrap_or_default());
-    out.into()
+    true
 }
 
 #[cfg(test)]

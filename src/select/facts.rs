@@ -48,6 +48,23 @@ pub struct Scratch {
     pub path: PathScratch,
     pub names: Vec<NameSet>,
     pub bytes: Vec<u8>,
+    /// A piece of JSON on its way into the arena.
+    pub json: Vec<u8>,
+    /// The JSON object of `as = "extras"`.
+    pub extras: Vec<u8>,
+    /// The structured value with notes in the place of media.
+    pub noted: Vec<u8>,
+    /// The whole result of lane `raw`.
+    pub raw: Vec<u8>,
+    /// The texts of the visible blocks, and these blocks: empty between two looks for a mirror.
+    pub pieces: [Vec<&'static [u8]>; 2],
+}
+
+impl Scratch {
+    /// Those that grow with the result and are plain bytes.
+    pub fn buffers(&mut self) -> [&mut Vec<u8>; 5] {
+        [&mut self.bytes, &mut self.json, &mut self.extras, &mut self.noted, &mut self.raw]
+    }
 }
 
 /// A result that can be asked.
@@ -211,12 +228,13 @@ impl Asked<'_> {
             wrapped: ways.wrapped && !asked.wrapped,
         };
         if missing != Ways::default() {
-            let texts: Vec<&[u8]> =
-                self.visible_blocks().filter(|b| has_text(b)).map(|b| text(self.bytes, b)).collect();
-            let blocks: Vec<&[u8]> = self.visible_blocks().map(|block| block.span.of(self.bytes)).collect();
+            let [mut texts, mut blocks]: [Vec<&[u8]>; 2] = std::mem::take(&mut self.scratch.pieces);
+            texts.extend(self.visible_blocks().filter(|b| has_text(b)).map(|b| text(self.bytes, b)));
+            blocks.extend(self.visible_blocks().map(|block| block.span.of(self.bytes)));
             let structured = structured.of(self.bytes);
             let new =
                 mirror(structured, &texts, &blocks, missing, wanted.canonical, MAX_DEPTH, &mut self.scratch.mirror);
+            self.scratch.pieces = [emptied(texts), emptied(blocks)];
             let either = |one: Ways, other: Ways| Ways {
                 block: one.block || other.block,
                 joined: one.joined || other.joined,
@@ -262,6 +280,12 @@ impl Asked<'_> {
         }
         self.known.coverage.flatten()
     }
+}
+
+/// The room of a list, for the next result. Collecting it in place is what keeps its memory.
+fn emptied(mut list: Vec<&[u8]>) -> Vec<&'static [u8]> {
+    list.clear();
+    list.into_iter().map(|_| -> &'static [u8] { &[] }).collect()
 }
 
 /// The state of a structured value by its first bytes.

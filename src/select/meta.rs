@@ -2,7 +2,7 @@
 
 use crate::policy::pattern::MetaPattern;
 use crate::policy::rule::Reserved;
-use crate::result::json::{Span, decoded, has_escape, members, text_of};
+use crate::result::json::{Members, Span, decoded, has_escape, members, text_of};
 use crate::result::meta_key::matches;
 use std::collections::HashSet;
 
@@ -108,13 +108,52 @@ pub fn keeps_all(bytes: &[u8], meta: Span, keys: &Keys<'_>) -> bool {
     all.peek().is_some() && all.all(|(name, _)| keys.lets_through(name.of(bytes)))
 }
 
-/// Members without those that come again later.
-pub fn without_repeats(bytes: &[u8], mut members: Vec<(Span, Span)>) -> Vec<(Span, Span)> {
-    let mut later: HashSet<String> = HashSet::with_capacity(members.len());
-    let mut keep: Vec<bool> =
-        members.iter().rev().map(|(name, _)| later.insert(decoded(name.of(bytes)).collect())).collect();
-    keep.reverse();
-    let mut keep = keep.into_iter();
-    members.retain(|_| keep.next().unwrap_or(true));
-    members
+/// Which members of an object come again later, asked for one after the other.
+#[derive(Debug)]
+pub enum Repeats {
+    /// None, or none that are left.
+    None,
+    /// Of the next 64 members, one bit each.
+    Few(u64),
+    Many(std::vec::IntoIter<bool>),
+}
+
+impl Repeats {
+    pub fn of(bytes: &[u8], object: Span) -> Repeats {
+        // Few names are compared with each other, so that an ordinary object needs no memory.
+        const FEW: usize = 16;
+        let mut all = members(bytes, object);
+        if all.clone().nth(FEW).is_some() {
+            return Repeats::many(bytes, all);
+        }
+        let (mut bits, mut bit) = (0, 1);
+        while let Some((name, _)) = all.next() {
+            let mut same = all.clone().filter(|(other, _)| decoded(other.of(bytes)).eq(decoded(name.of(bytes))));
+            bits |= if same.next().is_some() { bit } else { 0 };
+            bit <<= 1;
+        }
+        if bits == 0 { Repeats::None } else { Repeats::Few(bits) }
+    }
+
+    fn many(bytes: &[u8], members: Members<'_>) -> Repeats {
+        let members: Vec<(Span, Span)> = members.collect();
+        let mut later: HashSet<String> = HashSet::with_capacity(members.len());
+        let again = members.iter().rev().map(|(name, _)| !later.insert(decoded(name.of(bytes)).collect()));
+        let mut again: Vec<bool> = again.collect();
+        again.reverse();
+        Repeats::Many(again.into_iter())
+    }
+
+    /// Whether the next member comes again.
+    pub fn next(&mut self) -> bool {
+        match self {
+            Repeats::None => false,
+            Repeats::Few(bits) => {
+                let again = *bits & 1 == 1;
+                *bits >>= 1;
+                again
+            }
+            Repeats::Many(again) => again.next().unwrap_or_default(),
+        }
+    }
 }

@@ -161,7 +161,8 @@ impl Selection {
         self.is_error = false;
     }
 
-    fn look_up(&mut self, snapshot: &Arc<Snapshot>, request: &Request) -> Result<(), Error> {
+    #[inline]
+    pub(crate) fn look_up(&mut self, snapshot: &Arc<Snapshot>, request: &Request) -> Result<(), Error> {
         let same = self.context.as_ref().is_some_and(|context| {
             Arc::ptr_eq(&context.snapshot, snapshot) && Arc::ptr_eq(&context.route, &request.route)
         });
@@ -279,7 +280,8 @@ impl Selection {
 
     /// Gives memory back when the buffers are larger than `keep` bytes (after one result of 60 MiB, say).
     pub fn trim(&mut self, keep: usize) {
-        for buffer in [&mut self.out, &mut self.text, &mut self.record, &mut self.plan.arena, &mut self.scratch.bytes] {
+        let own = [&mut self.out, &mut self.text, &mut self.record, &mut self.plan.arena];
+        for buffer in own.into_iter().chain(self.scratch.buffers()) {
             if buffer.capacity() > keep {
                 buffer.shrink_to(keep);
             }
@@ -290,6 +292,7 @@ impl Selection {
         if self.bytes_in > keep {
             self.scratch.mirror = Default::default();
             self.scratch.compact = Default::default();
+            self.scratch.pieces = Default::default();
         }
     }
 }

@@ -4,30 +4,30 @@ use crate::policy::rule::{Field, Kind, Piece, Template};
 use crate::result::json::{Span, string_inside, text_of};
 use crate::result::scan::Block;
 use crate::result::text::is_blank_char;
-use std::fmt::Write;
+use std::io::Write;
 
 /// The most characters of one value in a note.
 const LONGEST: usize = 200;
 
 /// Appends a template filled in with what a block says of itself.
-pub fn write_note(template: &Template, bytes: &[u8], block: &Block, out: &mut String) {
+pub fn write_note(template: &Template, bytes: &[u8], block: &Block, out: &mut Vec<u8>) {
     for piece in &template.0 {
         match piece {
-            Piece::Literal(text) => out.push_str(text),
+            Piece::Literal(text) => out.extend_from_slice(text.as_bytes()),
             Piece::Field(field, default) => {
                 let start = out.len();
                 write_field(*field, bytes, block, out);
                 if out.len() == start {
-                    out.push_str(default);
+                    out.extend_from_slice(default.as_bytes());
                 }
             }
         }
     }
 }
 
-fn write_field(field: Field, bytes: &[u8], block: &Block, out: &mut String) {
+fn write_field(field: Field, bytes: &[u8], block: &Block, out: &mut Vec<u8>) {
     let string = |span: Span| string_inside(bytes, span).map(|inside| text_of(inside.of(bytes)));
-    let text = |span: Span, out: &mut String| {
+    let text = |span: Span, out: &mut Vec<u8>| {
         if let Some(text) = string(span) {
             write_line(&text, out);
         }
@@ -73,25 +73,26 @@ fn base64_len(raw: &[u8]) -> usize {
 }
 
 /// One line, at most [`LONGEST`] characters, nothing that cannot be seen or that steers a terminal.
-fn write_line(text: &str, out: &mut String) {
+fn write_line(text: &str, out: &mut Vec<u8>) {
     let seen = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     let seen = seen.filter(|&c| c == ' ' || (!c.is_control() && !is_blank_char(c)));
     for (count, c) in seen.enumerate() {
         if count == LONGEST {
-            out.push('…');
+            out.extend_from_slice("…".as_bytes());
             return;
         }
-        out.push(c);
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
 }
 
 /// Appends a template that knows the tool's name.
-pub fn write_around(template: &Template, tool: &str, out: &mut String) {
+pub fn write_around(template: &Template, tool: &str, out: &mut Vec<u8>) {
     for piece in &template.0 {
-        match piece {
-            Piece::Literal(text) => out.push_str(text),
-            Piece::Field(Field::Tool, _) if !tool.is_empty() => out.push_str(tool),
-            Piece::Field(_, default) => out.push_str(default),
-        }
+        let text = match piece {
+            Piece::Literal(text) => text,
+            Piece::Field(Field::Tool, _) if !tool.is_empty() => tool,
+            Piece::Field(_, default) => default,
+        };
+        out.extend_from_slice(text.as_bytes());
     }
 }

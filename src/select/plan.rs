@@ -4,7 +4,7 @@
 //! arena. `emit` writes the result.
 
 use super::ask::Ask;
-use super::facts::{has_text, text};
+use super::facts::{Scratch, has_text, text};
 use super::meta::{Filtered, Keys, filter, keeps_all};
 use super::note::{write_around, write_note};
 use super::sanitize::{Counts, sanitize_json};
@@ -20,6 +20,7 @@ use crate::result::path;
 use crate::result::render::{pretty_into, sorted_into};
 use crate::result::scan::{Block, Input, Named, Scan, Traits};
 use crate::result::text::{is_blank, is_blank_char};
+use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -439,16 +440,10 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
 
     /// Lane `raw`: what is left after narrowing and `meta.*`, as JSON text.
     fn raw(&mut self) {
-        let mut json = vec![b'{'];
-        let part = |json: &mut Vec<u8>, name: &str| {
-            if json.len() > 1 {
-                json.push(b',');
-            }
-            json.extend_from_slice(format!("\"{name}\":").as_bytes());
-        };
-        part(&mut json, "content");
-        json.push(b'[');
         let keys = self.block_keys();
+        let mut json = std::mem::take(&mut self.ask.facts.scratch.raw);
+        json.clear();
+        json.extend_from_slice(b"{\"content\":[");
         let mut first = true;
         for (block, _) in self.scan.blocks.iter().zip(self.visible).filter(|(_, visible)| **visible) {
             if !std::mem::take(&mut first) {
@@ -464,22 +459,22 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         json.push(b']');
         let usable = self.structured_is_usable();
         if let Some(value) = self.structured_value().filter(|_| usable) {
-            part(&mut json, "structuredContent");
+            json.extend_from_slice(b",\"structuredContent\":");
             json.extend_from_slice(&value);
         }
         if !self.scan.is_error.is_absent() {
-            part(&mut json, "isError");
+            json.extend_from_slice(b",\"isError\":");
             json.extend_from_slice(self.scan.is_error.of(self.bytes));
         }
         if let Some((meta, _)) = self.allowed_meta() {
-            part(&mut json, "_meta");
+            json.extend_from_slice(b",\"_meta\":");
             json.extend_from_slice(self.plan.arena.get(meta).unwrap_or_default());
         }
         json.push(b'}');
         // As a value: in the text that it becomes, control characters are escapes.
-        let json = self.sanitized(json.into());
         let start = self.plan.arena.len();
-        compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+        self.write_sanitized(&json);
+        self.ask.facts.scratch.raw = json;
         self.plan.add_text(None, Fate::Added, start);
     }
 
@@ -501,6 +496,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             ShownAs::Kept if shown.text.is_some() => {
                 let json = self.block_json(block, shown.text.as_ref());
                 self.plan.arena.extend_from_slice(&json);
+                self.ask.facts.scratch.json = json;
                 let form = Form::Json(start..self.plan.arena.len());
                 self.plan.items.push(Item { source, fate: Fate::Rewritten, form });
             }
@@ -509,18 +505,16 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
                 self.plan.items.push(Item { source, fate, form: Form::Block });
             }
             ShownAs::Noted => {
-                let mut note = String::new();
                 if let Some(template) = self.ask.note(block.kind) {
-                    write_note(template, self.bytes, block, &mut note);
+                    write_note(template, self.bytes, block, &mut self.plan.arena);
                 }
                 self.plan.drop(What::Noted(shown.index), block.span, Why::Blocks(block.kind));
-                self.plan.arena.extend_from_slice(note.as_bytes());
                 self.plan.add_text(source, Fate::Note, start);
             }
             ShownAs::Json => {
                 let json = self.block_json(block, shown.text.as_ref());
-                let json = self.sanitized(json.into());
-                compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+                self.write_sanitized(&json);
+                self.ask.facts.scratch.json = json;
                 self.plan.add_text(source, Fate::Rewritten, start);
             }
             ShownAs::Text(range) => {
@@ -529,11 +523,12 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         }
     }
 
-    /// A block as it may go out, with another text when there is one.
+    /// A block as it may go out, with another text when there is one: in `scratch.json`, to be given back there.
     fn block_json(&mut self, block: &Block, text: Option<&Range<usize>>) -> Vec<u8> {
         let keys = self.block_keys();
         let text = text.and_then(|range| self.plan.arena.get(range.clone()));
-        let mut json = Vec::new();
+        let mut json = std::mem::take(&mut self.ask.facts.scratch.json);
+        json.clear();
         super::emit::rewrite_block(self.bytes, block, keys.as_ref(), text, &mut json);
         json
     }
@@ -586,13 +581,11 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         }
         let Some((before, after)) = self.ask.media_only() else { return };
         for (template, front) in [(before, true), (after, false)] {
-            let mut text = String::new();
-            write_around(template, self.tool, &mut text);
-            if text.is_empty() {
+            let start = self.plan.arena.len();
+            write_around(template, self.tool, &mut self.plan.arena);
+            if self.plan.arena.len() == start {
                 continue;
             }
-            let start = self.plan.arena.len();
-            self.plan.arena.extend_from_slice(text.as_bytes());
             self.plan.add_text(None, Fate::Added, start);
             if front {
                 self.plan.items.rotate_right(1);
@@ -602,9 +595,9 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
 
     /// Adds the structured value (at item `at`, else behind) and what is allowed of `_meta`, each in its form.
     fn structured_and_meta(&mut self, structured: bool, at: Option<usize>) {
-        let structured_as = structured.then(|| self.ask.structured_as());
-        let mut extras: [Option<Vec<u8>>; 2] = [None, None];
-        match structured_as {
+        let mut extras = std::mem::take(&mut self.ask.facts.scratch.extras);
+        extras.clear();
+        match structured.then(|| self.ask.structured_as()) {
             Some(As::Text) => {
                 let form = self.structured_text();
                 self.plan.items.push(Item { source: None, fate: Fate::Added, form });
@@ -613,7 +606,14 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
                 }
             }
             Some(As::Field) => self.plan.structured = self.structured_field(),
-            Some(As::Extras) => extras[0] = Some(self.structured_json()),
+            Some(As::Extras) => {
+                extras.extend_from_slice(b"{\"structuredContent\":");
+                let start = self.plan.arena.len();
+                if let Some(value) = self.structured_value() {
+                    self.write_structured_json(value);
+                }
+                extras.extend(self.plan.arena.drain(start..));
+            }
             None => {}
         }
         if self.input == Input::Sampling {
@@ -625,54 +625,50 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             match self.ask.meta_as() {
                 As::Field if all => self.plan.meta = FieldValue::Input,
                 As::Field => self.plan.meta = FieldValue::Arena(meta),
-                As::Text => {
-                    let written = written.to_vec();
-                    let written = self.sanitized(written.into());
+                into => {
+                    let mut json = std::mem::take(&mut self.ask.facts.scratch.json);
+                    json.clear();
+                    json.extend_from_slice(written);
                     let start = self.plan.arena.len();
-                    compact_into(&written, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
-                    self.plan.add_text(None, Fate::Added, start);
-                }
-                As::Extras => {
-                    let written = written.to_vec();
-                    extras[1] = Some(self.sanitized(written.into()).into_owned());
+                    self.write_sanitized(&json);
+                    self.ask.facts.scratch.json = json;
+                    if into == As::Text {
+                        self.plan.add_text(None, Fate::Added, start);
+                    } else {
+                        extras.extend_from_slice(if extras.is_empty() { b"{\"_meta\":" } else { b",\"_meta\":" });
+                        extras.extend(self.plan.arena.drain(start..));
+                    }
                 }
             }
         }
-        self.extras(&extras);
+        if !extras.is_empty() {
+            extras.push(b'}');
+            self.extras(&extras);
+        }
+        self.ask.facts.scratch.extras = extras;
     }
 
     /// One JSON object with the structured value and what is allowed of `_meta`, in one text block.
-    fn extras(&mut self, [structured, meta]: &[Option<Vec<u8>>; 2]) {
-        if structured.is_none() && meta.is_none() {
-            return;
-        }
-        let mut json = Vec::new();
-        for (name, value) in [("structuredContent", structured), ("_meta", meta)] {
-            let Some(value) = value else { continue };
-            json.push(if json.is_empty() { b'{' } else { b',' });
-            json.extend_from_slice(format!("\"{name}\":").as_bytes());
-            if name == "_meta" {
-                compact_into(value, &mut json, &mut self.ask.facts.scratch.compact);
-            } else {
-                json.extend_from_slice(value);
-            }
-        }
-        json.push(b'}');
+    fn extras(&mut self, json: &[u8]) {
         let none = Extras::default();
         let Extras { before, after, escape } = self.ask.extras().unwrap_or(&none);
-        let start = self.plan.arena.len();
-        self.plan.arena.extend_from_slice(before.as_bytes());
-        let json = String::from_utf8_lossy(&json);
-        match escape {
-            Escape::None => self.plan.arena.extend_from_slice(json.as_bytes()),
-            Escape::Lt => self.plan.arena.extend_from_slice(json.replace('<', "\\u003c").as_bytes()),
-            Escape::Remove => {
-                let tag = after.trim();
-                let json = if tag.is_empty() { json.into_owned() } else { json.replace(tag, "") };
-                self.plan.arena.extend_from_slice(json.as_bytes());
-            }
+        let arena = &mut self.plan.arena;
+        let start = arena.len();
+        arena.extend_from_slice(before.as_bytes());
+        let (instead_of, instead) = match escape {
+            Escape::None => ("", ""),
+            Escape::Lt => ("<", "\\u003c"),
+            Escape::Remove => (after.trim(), ""),
+        };
+        let mut rest = json;
+        while let Some(at) = (!instead_of.is_empty()).then(|| memmem::find(rest, instead_of.as_bytes())).flatten() {
+            let (front, found) = rest.split_at_checked(at).unwrap_or_default();
+            arena.extend_from_slice(front);
+            arena.extend_from_slice(instead.as_bytes());
+            rest = found.get(instead_of.len()..).unwrap_or_default();
         }
-        self.plan.arena.extend_from_slice(after.as_bytes());
+        arena.extend_from_slice(rest);
+        arena.extend_from_slice(after.as_bytes());
         self.plan.add_text(None, Fate::Added, start);
     }
 
@@ -750,8 +746,7 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         } else if self.is_as_it_came(&value) && self.is_as_rendered() {
             return Form::Structured;
         } else {
-            let json = self.structured_json();
-            self.plan.arena.extend_from_slice(&json);
+            self.write_structured_json(value);
         }
         Form::Text(start..self.plan.arena.len())
     }
@@ -778,15 +773,17 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         self.carriers().next().is_some() && self.ask.structured_media() == Media::Note
     }
 
-    /// The value as JSON text, as `structured.media`, `sanitize` and `structured.render` say.
-    fn structured_json(&mut self) -> Vec<u8> {
-        let Some(value) = self.structured_value() else { return Vec::new() };
-        let value = if self.notes_media() { self.without_media(&value) } else { value };
-        let value = self.sanitized(value);
-        let render = self.ask.render();
-        let mut json = Vec::with_capacity(value.len());
-        self.render(&value, render, &mut json);
-        json
+    /// Appends the value to the arena as JSON text, as `structured.media`, `sanitize` and `structured.render` say.
+    fn write_structured_json(&mut self, value: Cow<'a, [u8]>) {
+        let mut noted = std::mem::take(&mut self.ask.facts.scratch.noted);
+        noted.clear();
+        let value = match self.notes_media() && self.without_media(&value, &mut noted) {
+            true => self.sanitized(noted.as_slice().into()),
+            false => self.sanitized(value),
+        };
+        self.render(&value);
+        drop(value);
+        self.ask.facts.scratch.noted = noted;
     }
 
     fn structured_field(&mut self) -> FieldValue {
@@ -798,19 +795,20 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
             }
         }
         let value = self.sanitized(value);
-        let render = self.ask.render();
         let start = self.plan.arena.len();
-        let mut json = Vec::with_capacity(value.len());
-        self.render(&value, render, &mut json);
-        if json == self.scan.structured.of(self.bytes) {
+        self.render(&value);
+        if self.plan.arena.get(start..) == Some(self.scan.structured.of(self.bytes)) {
+            self.plan.arena.truncate(start);
             return FieldValue::Input;
         }
-        self.plan.arena.extend_from_slice(&json);
         FieldValue::Arena(start..self.plan.arena.len())
     }
 
     fn sanitized<'v>(&mut self, value: Cow<'v, [u8]>) -> Cow<'v, [u8]> {
         let what = self.ask.sanitize();
+        if what == Sanitize::default() {
+            return value;
+        }
         let mut clean = Vec::new();
         match sanitize_json(&value, what, &mut clean) {
             Some(counts) => {
@@ -821,16 +819,25 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         }
     }
 
-    fn render(&mut self, value: &[u8], render: Render, out: &mut Vec<u8>) {
-        let scratch = &mut self.ask.facts.scratch.compact;
+    /// Appends a value to the arena, compact, without what `sanitize` takes out.
+    fn write_sanitized(&mut self, json: &[u8]) {
+        let json = self.sanitized(json.into());
+        compact_into(&json, &mut self.plan.arena, &mut self.ask.facts.scratch.compact);
+    }
+
+    /// Appends a value to the arena as `structured.render` says.
+    fn render(&mut self, value: &[u8]) {
+        let render = self.ask.render();
+        let out = &mut self.plan.arena;
+        let Scratch { compact: scratch, json, .. } = &mut *self.ask.facts.scratch;
         match render {
             Render::Verbatim => out.extend_from_slice(value),
             Render::Compact => compact_into(value, out, scratch),
             Render::Pretty | Render::Sorted => {
-                let mut compact = Vec::with_capacity(value.len());
-                compact_into(value, &mut compact, scratch);
+                json.clear();
+                compact_into(value, json, scratch);
                 let write = if render == Render::Pretty { pretty_into } else { sorted_into };
-                write(&compact, out);
+                write(json, out);
             }
         }
     }
@@ -864,11 +871,8 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         };
         let start = self.plan.arena.len();
         if if_json == IfJson::Rewrite {
-            let render = self.ask.render();
             let value = self.sanitized(projected.as_deref().unwrap_or(json).into());
-            let mut out = Vec::new();
-            self.render(&value, render, &mut out);
-            self.plan.arena.extend_from_slice(&out);
+            self.render(&value);
         } else {
             let Some(value) = projected else { return Rewritten::Same };
             self.plan.arena.extend_from_slice(&value);
@@ -925,22 +929,20 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         Some((name.of(self.bytes).to_vec(), in_list))
     }
 
-    /// The value with a short note for each string that a visible block carries as its data anyway.
-    fn without_media(&self, value: &[u8]) -> Cow<'a, [u8]> {
+    /// Writes the value with a short note for each string that a visible block carries as its data anyway, if there is one.
+    fn without_media(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
         let carried: Vec<(&Block, Cow<str>)> = self
             .carriers()
             .filter_map(|block| Some((block, text_of(string_inside(self.bytes, block.data)?.of(self.bytes)))))
             .filter(|(_, data)| !data.is_empty())
             .collect();
-        super::emit::replace_strings(value, |raw| {
+        super::emit::replace_strings(value, out, |raw| {
             let same = |data: &str| data.len() <= raw.len() && crate::result::json::name_is(raw, data);
             let (block, _) = carried.iter().find(|(_, data)| same(data))?;
             let mime = string_inside(self.bytes, block.mime).map(|mime| text_of(mime.of(self.bytes)));
             let mime = mime.unwrap_or("application/octet-stream".into());
             Some(format!("[{mime}, sent as a block of its own]"))
         })
-        .into_owned()
-        .into()
     }
 
     /// The blocks of the output that carry data, each as it came.
@@ -1071,7 +1073,9 @@ fn disposition(rule: &BlockRule, bytes: &[u8], block: &Block) -> Disposition {
         BlockRule::ByMime(answers) => {
             let mime = string_inside(bytes, block.mime).map(|mime| text_of(mime.of(bytes))).unwrap_or_default();
             // MIME types are compared without letter case and without parameters (RFC 2045, 5.1).
-            let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let mime = mime.split(';').next().unwrap_or_default().trim();
+            let has_capitals = mime.bytes().any(|b| b.is_ascii_uppercase());
+            let mime: Cow<'_, str> = if has_capitals { mime.to_ascii_lowercase().into() } else { mime.into() };
             let fits = answers.iter().find(|(pattern, _)| pattern.matches(&mime));
             fits.map_or(Disposition::Note, |(_, disposition)| *disposition)
         }
