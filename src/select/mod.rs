@@ -70,6 +70,10 @@ pub struct OutputBlock {
     pub fate: Fate,
 }
 
+fn output_block(item: &Item) -> OutputBlock {
+    OutputBlock { source: item.source.map(|index| index as usize), fate: item.fate }
+}
+
 impl std::fmt::Debug for Selection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Selection").field("status", &self.status).field("lane", &self.plan.lane).finish_non_exhaustive()
@@ -206,15 +210,12 @@ impl Selection {
 
     /// The blocks of the output in order, for a host that holds parsed blocks and only wants to know which to keep.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = OutputBlock> {
-        self.plan
-            .items
-            .iter()
-            .map(|item| OutputBlock { source: item.source.map(|index| index as usize), fate: item.fate })
+        self.plan.items.iter().map(output_block)
     }
 
-    /// The number of blocks of the output, and one of them.
+    /// One of the blocks of the output, without going past those before it.
     pub fn block(&self, index: usize) -> Option<OutputBlock> {
-        self.blocks().nth(index)
+        self.plan.items.get(index).map(output_block)
     }
 
     /// Every text that the reader sees (text blocks and embedded text), joined with `separator`: the string for a model API
