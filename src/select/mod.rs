@@ -18,7 +18,7 @@ mod refine;
 pub mod sanitize;
 mod schema;
 
-use crate::engine::Snapshot;
+use crate::engine::{Engine, Snapshot};
 use crate::error::{Error, Status};
 use crate::policy::rule::Lane;
 use crate::request::Request;
@@ -82,9 +82,9 @@ impl Selection {
     }
 
     /// Scan, decide, emit.
-    pub(crate) fn run(&mut self, snapshot: &Arc<Snapshot>, request: &Request, bytes: &[u8]) -> Result<Status, Error> {
+    pub(crate) fn run(&mut self, engine: &Engine, request: &Request, bytes: &[u8]) -> Result<Status, Error> {
         self.clear();
-        self.look_up(snapshot, request)?;
+        self.look_up(engine, request)?;
         let Some(Context { snapshot, route, table }) = &self.context else { return Ok(Status::Unchanged) };
         self.bytes_in = bytes.len();
 
@@ -162,16 +162,19 @@ impl Selection {
     }
 
     #[inline]
-    pub(crate) fn look_up(&mut self, snapshot: &Arc<Snapshot>, request: &Request) -> Result<(), Error> {
-        let same = self.context.as_ref().is_some_and(|context| {
-            Arc::ptr_eq(&context.snapshot, snapshot) && Arc::ptr_eq(&context.route, &request.route)
-        });
-        if !same {
-            // A failed look-up must not leave the last call's context behind.
-            self.context = None;
-            let table = request.table(snapshot)?;
-            self.context = Some(Context { snapshot: Arc::clone(snapshot), route: Arc::clone(&request.route), table });
+    pub(crate) fn look_up(&mut self, engine: &Engine, request: &Request) -> Result<(), Error> {
+        let in_force = self.context.as_ref().is_some_and(|context| engine.is_in_force(&context.snapshot));
+        let same = |context: &Context| Arc::ptr_eq(&context.route, &request.route);
+        if in_force && self.context.as_ref().is_some_and(same) {
+            return Ok(());
         }
+        // A failed look-up must not leave the last call's context behind.
+        let snapshot = match self.context.take() {
+            Some(context) if in_force => context.snapshot,
+            _ => engine.snapshot(),
+        };
+        let table = request.table(&snapshot)?;
+        self.context = Some(Context { snapshot, route: Arc::clone(&request.route), table });
         Ok(())
     }
 
