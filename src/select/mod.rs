@@ -21,11 +21,10 @@ mod schema;
 use crate::engine::{Engine, Snapshot};
 use crate::error::{Error, Status};
 use crate::policy::rule::Lane;
-use crate::request::Request;
+use crate::request::{Request, Slot};
 use crate::result::json::{Span, decode_into, elements, member, name_is, string_inside};
 use crate::result::scan::{Outcome, Scan, Terms};
-use crate::table::route::Route;
-use crate::table::{Decided, Decider, Table};
+use crate::table::{Decided, Decider};
 use ask::{Ask, narrowing};
 pub use explain::{Beaten, ExplainedBlock, ExplainedDrop, ExplainedSetting, Explanation, InputSummary};
 use facts::{Asked, Known, Scratch};
@@ -58,8 +57,7 @@ pub struct Selection {
 #[derive(Debug)]
 struct Context {
     snapshot: Arc<Snapshot>,
-    route: Arc<Route>,
-    table: Arc<Table>,
+    slot: Arc<Slot>,
 }
 
 /// A block of the output: where it comes from and what became of it.
@@ -85,7 +83,8 @@ impl Selection {
     pub(crate) fn run(&mut self, engine: &Engine, request: &Request, bytes: &[u8]) -> Result<Status, Error> {
         self.clear();
         self.look_up(engine, request)?;
-        let Some(Context { snapshot, route, table }) = &self.context else { return Ok(Status::Unchanged) };
+        let Some(Context { snapshot, slot }) = &self.context else { return Ok(Status::Unchanged) };
+        let Slot { route, table, .. } = &**slot;
         self.bytes_in = bytes.len();
 
         let limits = snapshot.policy.input;
@@ -164,7 +163,7 @@ impl Selection {
     #[inline]
     pub(crate) fn look_up(&mut self, engine: &Engine, request: &Request) -> Result<(), Error> {
         let in_force = self.context.as_ref().is_some_and(|context| engine.is_in_force(&context.snapshot));
-        let same = |context: &Context| Arc::ptr_eq(&context.route, &request.route);
+        let same = |context: &Context| Arc::ptr_eq(&context.slot.route, &request.route);
         if in_force && self.context.as_ref().is_some_and(same) {
             return Ok(());
         }
@@ -173,8 +172,8 @@ impl Selection {
             Some(context) if in_force => context.snapshot,
             _ => engine.snapshot(),
         };
-        let table = request.table(&snapshot)?;
-        self.context = Some(Context { snapshot, route: Arc::clone(&request.route), table });
+        let slot = request.table(&snapshot)?;
+        self.context = Some(Context { snapshot, slot });
         Ok(())
     }
 
@@ -265,8 +264,8 @@ impl Selection {
             record::Record {
                 policy: &context.snapshot.policy,
                 generation: context.snapshot.generation,
-                route: &context.route,
-                table: &context.table,
+                route: &context.slot.route,
+                table: &context.slot.table,
                 decided: &self.decided,
                 scan: &self.scan,
                 known: &self.known,
