@@ -26,13 +26,21 @@ pub(crate) struct Snapshot {
     pub index: Arc<Index>,
     /// 1 for the first policy of an engine, one more with each swap.
     pub generation: u64,
+    /// No other snapshot of this process has it, and one that is swapped in has a larger one than that before it.
+    number: u64,
     loaded_at: Instant,
+}
+
+/// The number of a snapshot that is made now.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Snapshot {
     fn new(policy: Policy, generation: u64) -> Snapshot {
         let index = Arc::new(Index::new(&policy.rules));
-        Snapshot { policy: Arc::new(policy), index, generation, loaded_at: Instant::now() }
+        Snapshot { policy: Arc::new(policy), index, generation, number: next_number(), loaded_at: Instant::now() }
     }
 }
 
@@ -53,6 +61,8 @@ impl Snapshot {
 #[derive(Debug)]
 pub struct Engine {
     current: ArcSwap<Snapshot>,
+    /// The number of `current`: whoever holds a snapshot sees by it that it is still the one in force.
+    number: AtomicU64,
     files: ArcSwap<Files>,
     interval_ms: AtomicU32,
     /// When the next look is due, in milliseconds since `started`.
@@ -96,8 +106,10 @@ fn paths_of(policy: &Policy) -> impl Iterator<Item = PathBuf> {
 
 impl Engine {
     fn new(policy: Policy, files: Files, interval_ms: u32) -> Engine {
+        let snapshot = Snapshot::new(policy, 1);
         Engine {
-            current: ArcSwap::from_pointee(Snapshot::new(policy, 1)),
+            number: AtomicU64::new(snapshot.number),
+            current: ArcSwap::from_pointee(snapshot),
             files: ArcSwap::from_pointee(files),
             interval_ms: AtomicU32::new(interval_ms),
             due_ms: AtomicU64::new(u64::from(interval_ms)),
@@ -160,7 +172,7 @@ impl Engine {
     /// One of the statuses from [`Status::ErrAudience`] on; the selection is empty then, never a part of a result.
     pub fn select(&self, request: &Request, result: &[u8], selection: &mut Selection) -> Result<Status, Error> {
         self.look_when_due();
-        selection.run(&self.current.load(), request, result)
+        selection.run(self, request, result)
     }
 
     /// What comes before the result is looked at: the policy in force and the decision table of the request. For measuring.
@@ -170,7 +182,17 @@ impl Engine {
     #[doc(hidden)]
     pub fn look_up(&self, request: &Request, selection: &mut Selection) -> Result<(), Error> {
         self.look_when_due();
-        selection.look_up(&self.current.load(), request)
+        selection.look_up(self, request)
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Whether a snapshot is the policy in force. Costs no more than a load, so a selection asks it of the one it has.
+    #[inline]
+    pub(crate) fn is_in_force(&self, snapshot: &Snapshot) -> bool {
+        self.number.load(Ordering::Acquire) == snapshot.number
     }
 
     /// Reads the files now: [`Status::Changed`] when a new policy is in force, else [`Status::Unchanged`].
@@ -242,9 +264,13 @@ impl Engine {
                 policy: Arc::clone(&fresh.policy),
                 index: Arc::clone(&fresh.index),
                 generation: current.generation + 1,
+                // Drawn after that of `current`, so that it is larger.
+                number: next_number(),
                 loaded_at: fresh.loaded_at,
             })
         });
+        // Of two that swap at once the later number stays, whoever comes here first.
+        self.number.fetch_max(self.current.load().number, Ordering::AcqRel);
     }
 
     /// Swaps in the policy in these bytes. The files, if there were any, are forgotten: auto reload stops.

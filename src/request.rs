@@ -6,7 +6,7 @@ use crate::policy::resolve_alias;
 use crate::result::scan::Input;
 use crate::table::route::{Definition, Route, revision};
 use crate::table::{Table, TableError};
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwapOption, Guard};
 use std::sync::{Arc, Weak};
 
 /// Server, tool, audience, and what else is known of them. It remembers its decision table for up to two policies, so
@@ -30,9 +30,10 @@ pub struct Request {
 
 /// The table of a request under one policy. The policy may be gone: then only its empty shell is kept.
 #[derive(Debug)]
-struct Slot {
+pub(crate) struct Slot {
     of: Weak<Snapshot>,
-    table: Arc<Table>,
+    pub route: Arc<Route>,
+    pub table: Table,
 }
 
 impl Request {
@@ -124,19 +125,20 @@ impl Request {
     }
 
     /// The table of this request under a policy, made when it is first asked for.
-    pub(crate) fn table(&self, snapshot: &Arc<Snapshot>) -> Result<Arc<Table>, Error> {
+    pub(crate) fn table(&self, snapshot: &Arc<Snapshot>) -> Result<Arc<Slot>, Error> {
         for slot in &self.slots {
-            if let Some(slot) = &*slot.load()
-                && std::ptr::eq(slot.of.as_ptr(), Arc::as_ptr(snapshot))
+            let slot = slot.load();
+            if slot.as_ref().is_some_and(|slot| std::ptr::eq(slot.of.as_ptr(), Arc::as_ptr(snapshot)))
+                && let Some(slot) = Guard::into_inner(slot)
             {
-                return Ok(Arc::clone(&slot.table));
+                return Ok(slot);
             }
         }
-        let table = Arc::new(specialise(snapshot, &self.route)?);
-        let slot = Arc::new(Slot { of: Arc::downgrade(snapshot), table: Arc::clone(&table) });
+        let table = specialise(snapshot, &self.route)?;
+        let slot = Arc::new(Slot { of: Arc::downgrade(snapshot), route: Arc::clone(&self.route), table });
         let [first, second] = &self.slots;
-        second.store(first.swap(Some(slot)));
-        Ok(table)
+        second.store(first.swap(Some(Arc::clone(&slot))));
+        Ok(slot)
     }
 }
 

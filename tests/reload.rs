@@ -241,3 +241,44 @@ fn a_thousand_reloads_under_load() {
     assert_eq!(engine.generation(), 1001);
     assert!(selections > 0);
 }
+
+/// A selection remembers which policy it was last used with: it must neither stay with that one nor take that of another
+/// engine for it.
+#[test]
+fn a_selection_goes_from_engine_to_engine() {
+    let engines = ["a", "b"].map(|name| Engine::from_toml(policy(name).as_bytes()).unwrap());
+    let requests = ["t", "u"].map(|tool| Request::new("s", tool, "model"));
+    let mut selection = Selection::new();
+    for round in 0..20 {
+        let (engine, name) = (&engines[round % 2], ["a", "b"][round % 2]);
+        if round % 3 == 0 {
+            engine.replace(policy(&format!("{name} {round}")).as_bytes()).unwrap();
+        }
+        let expected = says(engine);
+        for request in [&requests[0], &requests[0], &requests[round % 2]] {
+            engine.select(request, RESULT, &mut selection).unwrap();
+            assert_eq!(selection.text(RESULT, "\n"), expected, "round {round}");
+            assert_eq!(selection.generation(), engine.generation());
+        }
+    }
+}
+
+/// Of swaps at the same time the one that stays in force is the one that selections see, also those with a memory.
+#[test]
+fn swaps_at_the_same_time() {
+    let engine = Engine::from_toml(policy("first").as_bytes()).unwrap();
+    let request = Request::new("s", "t", "model");
+    let mut selection = Selection::new();
+    for round in 0..50 {
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let engine = &engine;
+                scope.spawn(move || engine.replace(policy(&format!("{round} {thread}")).as_bytes()).unwrap());
+            }
+        });
+        engine.select(&request, RESULT, &mut selection).unwrap();
+        assert_eq!(selection.text(RESULT, "\n"), says(&engine), "round {round}");
+        assert_eq!(selection.generation(), engine.generation());
+        assert_eq!(engine.generation(), 1 + (round + 1) * 3);
+    }
+}

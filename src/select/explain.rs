@@ -66,13 +66,13 @@ impl Selection {
     /// Why the last call came out as it did; `None` when it failed.
     pub fn explain(&self) -> Option<Explanation> {
         let context = self.context.as_ref().filter(|_| self.status.is_some())?;
-        let (policy, table, decided) = (&context.snapshot.policy, &context.table, &self.decided);
+        let (policy, table, decided) = (&context.snapshot.policy, &context.slot.table, &self.decided);
         let mut explanation = Explanation {
             policy: policy.name.to_string(),
             hash: format!("{:016x}", policy.hash),
-            server: context.route.server.to_string(),
-            tool: context.route.tool.to_string(),
-            audience: context.route.audience.to_string(),
+            server: context.slot.route.server.to_string(),
+            tool: context.slot.route.tool.to_string(),
+            audience: context.slot.route.audience.to_string(),
             lane: self.plan.lane,
             ..Explanation::default()
         };
@@ -177,7 +177,7 @@ impl Selection {
     /// ascending.
     pub fn deciding_rules(&self) -> Vec<usize> {
         let Some(context) = self.context.as_ref().filter(|_| self.status.is_some()) else { return Vec::new() };
-        let table = &context.table;
+        let table = &context.slot.table;
         let winners = Setting::ALL.iter().filter_map(|&(setting, _)| {
             let cell = table.column(setting).get(self.decided.winner(setting)?)?;
             table.rows.get(cell.row as usize).map(|row| row.rule as usize)

@@ -18,14 +18,13 @@ mod refine;
 pub mod sanitize;
 mod schema;
 
-use crate::engine::Snapshot;
+use crate::engine::{Engine, Snapshot};
 use crate::error::{Error, Status};
 use crate::policy::rule::Lane;
-use crate::request::Request;
+use crate::request::{Request, Slot};
 use crate::result::json::{Span, decode_into, elements, member, name_is, string_inside};
 use crate::result::scan::{Outcome, Scan, Terms};
-use crate::table::route::Route;
-use crate::table::{Decided, Decider, Table};
+use crate::table::{Decided, Decider};
 use ask::{Ask, narrowing};
 pub use explain::{Beaten, ExplainedBlock, ExplainedDrop, ExplainedSetting, Explanation, InputSummary};
 use facts::{Asked, Known, Scratch};
@@ -58,8 +57,7 @@ pub struct Selection {
 #[derive(Debug)]
 struct Context {
     snapshot: Arc<Snapshot>,
-    route: Arc<Route>,
-    table: Arc<Table>,
+    slot: Arc<Slot>,
 }
 
 /// A block of the output: where it comes from and what became of it.
@@ -86,10 +84,11 @@ impl Selection {
     }
 
     /// Scan, decide, emit.
-    pub(crate) fn run(&mut self, snapshot: &Arc<Snapshot>, request: &Request, bytes: &[u8]) -> Result<Status, Error> {
+    pub(crate) fn run(&mut self, engine: &Engine, request: &Request, bytes: &[u8]) -> Result<Status, Error> {
         self.clear();
-        self.look_up(snapshot, request)?;
-        let Some(Context { snapshot, route, table }) = &self.context else { return Ok(Status::Unchanged) };
+        self.look_up(engine, request)?;
+        let Some(Context { snapshot, slot }) = &self.context else { return Ok(Status::Unchanged) };
+        let Slot { route, table, .. } = &**slot;
         self.bytes_in = bytes.len();
 
         let limits = snapshot.policy.input;
@@ -166,16 +165,19 @@ impl Selection {
     }
 
     #[inline]
-    pub(crate) fn look_up(&mut self, snapshot: &Arc<Snapshot>, request: &Request) -> Result<(), Error> {
-        let same = self.context.as_ref().is_some_and(|context| {
-            Arc::ptr_eq(&context.snapshot, snapshot) && Arc::ptr_eq(&context.route, &request.route)
-        });
-        if !same {
-            // A failed look-up must not leave the last call's context behind.
-            self.context = None;
-            let table = request.table(snapshot)?;
-            self.context = Some(Context { snapshot: Arc::clone(snapshot), route: Arc::clone(&request.route), table });
+    pub(crate) fn look_up(&mut self, engine: &Engine, request: &Request) -> Result<(), Error> {
+        let in_force = self.context.as_ref().is_some_and(|context| engine.is_in_force(&context.snapshot));
+        let same = |context: &Context| Arc::ptr_eq(&context.slot.route, &request.route);
+        if in_force && self.context.as_ref().is_some_and(same) {
+            return Ok(());
         }
+        // A failed look-up must not leave the last call's context behind.
+        let snapshot = match self.context.take() {
+            Some(context) if in_force => context.snapshot,
+            _ => engine.snapshot(),
+        };
+        let slot = request.table(&snapshot)?;
+        self.context = Some(Context { snapshot, slot });
         Ok(())
     }
 
@@ -263,8 +265,8 @@ impl Selection {
             record::Record {
                 policy: &context.snapshot.policy,
                 generation: context.snapshot.generation,
-                route: &context.route,
-                table: &context.table,
+                route: &context.slot.route,
+                table: &context.slot.table,
                 decided: &self.decided,
                 scan: &self.scan,
                 known: &self.known,
