@@ -22,7 +22,10 @@ help:
 	@echo "make fuzz          libFuzzer, FUZZ_SECONDS=60 each;   make fuzz-seeds: what it starts from;   make fuzz-smoke: a million inputs"
 	@echo "make asan-rust     the Rust tests under the address sanitizer;   make tsan: threads;   make miri"
 	@echo "make install       command line, library, headers, pkg-config, CMake (PREFIX=$(PREFIX))"
-	@echo "make dist          wheel, Go module and C library for a release"
+	@echo "make dist          wheel, Go module and C library for a release, and the SBOM;   make sbom"
+	@echo "make deny          licences, sources and advisories of dependencies (cargo-deny);   make deny-tool: installs it"
+	@echo "make msrv          build with the oldest Rust;   make minimal-versions: with the oldest dependencies"
+	@echo "make reproducible  whether the shipped libraries are the same bytes from two folders"
 
 test: rust-test c-test python-test go-test
 	@echo "make test: all passed"

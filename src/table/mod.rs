@@ -229,11 +229,12 @@ impl Table {
         let mut predicates: Vec<Condition> = Vec::new();
         for condition in alive.iter().flat_map(|(_, rule)| rule.when.iter()).filter(|c| cost(c) > 0) {
             if !predicates.contains(condition) {
+                // At once, or those of 4,096 rules would all be compared with each other.
+                if predicates.len() == MAX_PREDICATES {
+                    return Err(TableError::TooManyPredicates);
+                }
                 predicates.push(condition.clone());
             }
-        }
-        if predicates.len() > MAX_PREDICATES {
-            return Err(TableError::TooManyPredicates);
         }
         predicates.sort_by_key(cost);
         let rows: Vec<Row> = alive
