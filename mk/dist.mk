@@ -1,11 +1,11 @@
 # Releases: `make dist` from a tag leaves everything in dist/: the Python wheel and source distribution, the Go module with
-# its library for this platform, the C library and headers. The version is that of Cargo.toml.
+# its library for this platform, the C library and headers, and what they are made of (SBOM). The version is that of Cargo.toml.
 
 DIST_VENV = $(abspath $(or $(CARGO_TARGET_DIR),target))/venv-dist
 
 .PHONY: dist dist-python dist-go dist-c
 
-dist: dist-python dist-go dist-c
+dist: dist-python dist-go dist-c sbom
 	@ls -l dist
 
 # auditwheel says which Linux the wheel runs on, and repairs its tag; a wheel for older systems is built on an older one.
@@ -19,10 +19,10 @@ dist-python:
 
 dist-go: go
 	mkdir -p dist
-	tar --exclude=cargo.a -czf dist/mcp-select-go-$(VERSION)-$(GO_PLATFORM).tar.gz -C bindings go
+	$(TAR) --exclude=cargo.a -C bindings -cf - go | gzip -n >dist/mcp-select-go-$(VERSION)-$(GO_PLATFORM).tar.gz
 
 dist-c: c-lib
 	rm -rf build/dist-c
 	$(MAKE) install PREFIX=/usr/local DESTDIR=$(abspath build/dist-c)
 	mkdir -p dist
-	tar -czf dist/mcp-select-$(VERSION)-$(shell uname -s | tr A-Z a-z)-$(shell uname -m).tar.gz -C build/dist-c/usr/local .
+	$(TAR) -C build/dist-c/usr/local -cf - . | gzip -n >dist/mcp-select-$(VERSION)-$(shell uname -s | tr A-Z a-z)-$(shell uname -m).tar.gz

@@ -14,7 +14,7 @@ GO_PLATFORM   = $(shell $(GO) env GOOS)_$(shell $(GO) env GOARCH)
 GO_PLACE      = $(GO_NATIVE)/lib/$(GO_PLATFORM)
 GO_FEATURES  ?=
 # How the archive is built, and where it then is.
-GO_BUILD     ?= $(CARGO) rustc --release --lib --crate-type staticlib --no-default-features --features "$(GO_FEATURES)"
+GO_BUILD     ?= $(SHIPPED) rustc --release --lib --crate-type staticlib --no-default-features --features "$(GO_FEATURES)"
 GO_ARCHIVE   ?= $(or $(CARGO_TARGET_DIR),target)/release/libmcp_select.a
 # Rust's standard library is made local, so that a program may hold other Rust libraries; where binutils know ELF.
 GO_LOCALISE  ?= $(if $(filter Linux,$(shell uname -s)),scripts/localise.sh,cp)
