@@ -388,7 +388,7 @@ impl Names for Unnoted {
     fn name(&mut self, _: &[u8], _: Span, _: Seen, _: &mut Seen) {}
 }
 
-/// Which names an object may have had: two of 256 bits for each.
+/// Which names an object may have had: two bits of one of four words for each.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct NameSet([u64; 4]);
 
@@ -406,14 +406,11 @@ impl NameSet {
         let tail =
             if length > 8 { name.of(bytes).last_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word)) } else { 0 };
         let hash = (head ^ tail.rotate_left(29) ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut known = 0;
-        for byte in [(hash >> 56) & 0xFF, (hash >> 48) & 0xFF] {
-            if let Some(word) = self.0.get_mut((byte >> 6) as usize) {
-                known += (*word >> (byte & 63)) & 1;
-                *word |= 1 << (byte & 63);
-            }
-        }
-        known == 2
+        let bits = 1 << (hash >> 58) | 1 << ((hash >> 52) & 63);
+        let Some(word) = self.0.get_mut(((hash >> 50) & 3) as usize) else { return true };
+        let known = *word & bits == bits;
+        *word |= bits;
+        known
     }
 }
 
@@ -989,6 +986,8 @@ pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
 
 #[inline(always)]
 fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
+    /// Room for several blocks, each of them twice as long at most.
+    const ROOM: usize = 32 * BLOCK;
     let mut to = out.len();
     // What stands before `copied` has been written.
     let mut copied = 0;
@@ -996,15 +995,19 @@ fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
     while let Some(block) = text.get(start..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         let strings = marks.strings(block);
         if strings.special() != 0 {
-            out.truncate(to);
-            out.extend_from_slice(text.get(copied..start).unwrap_or_default());
-            to = out.len();
+            if copied < start {
+                out.truncate(to);
+                out.extend_from_slice(text.get(copied..start).unwrap_or_default());
+                to = out.len();
+            }
             copied = start + BLOCK;
             if strings.control == 0 {
-                // Twice as long at most.
-                out.resize(to + 2 * BLOCK, 0);
+                if out.len() < to + 2 * BLOCK {
+                    out.resize(to + ROOM.min(2 * (text.len() - start)), 0);
+                }
                 to += escape_block(marks, block, strings.special(), out.get_mut(to..).unwrap_or_default());
             } else {
+                out.truncate(to);
                 escape_slowly(block, out);
                 to = out.len();
             }

@@ -278,8 +278,8 @@ impl Tokens<'_> {
                     return Err(FAULT);
                 }
                 let start = cursor.at + 1;
-                // Between the quotes of a string there is no token.
-                step_to!(b'"');
+                // Between the quotes of a string there is no token. A name that does not end has no colon behind it.
+                cursor = cursor.step(blocks);
                 names.name(bytes, Span { start, end: cursor.at }, blocks.seen, seen);
                 step_to!(b':');
                 cursor = cursor.step(blocks);
