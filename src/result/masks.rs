@@ -138,10 +138,6 @@ pub trait Work {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// Eight bytes at a time.
-    #[cfg_attr(
-        all(target_arch = "x86_64", not(test)),
-        expect(dead_code, reason = "what other processors do; the tests compare")
-    )]
     Word,
     /// 16 bytes: every x86-64.
     #[cfg(target_arch = "x86_64")]
@@ -158,6 +154,11 @@ impl Level {
         return if x86::has_avx2() { Level::Avx2 } else { Level::Sse2 };
         #[cfg(not(target_arch = "x86_64"))]
         return Level::Word;
+    }
+
+    /// Whether the marks come from vector instructions. Without, looking at each byte once is quicker where that will do.
+    pub fn has_vectors(self) -> bool {
+        self != Level::Word
     }
 
     /// Does some work with the best marks that there are.

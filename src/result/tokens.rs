@@ -73,12 +73,16 @@ impl Work for Find<'_, '_> {
 const FAULT: Malformed = Malformed { at: 0, fault: Fault::Unexpected };
 
 impl<'a> Tokens<'a> {
-    /// `None`: the input is too long for positions of 32 bits.
+    /// `None`: the processor has no vector instructions that are known here, or the input is too long for positions of 32 bits.
     pub fn new(bytes: &'a [u8], max_depth: u32) -> Option<Tokens<'a>> {
+        let level = Level::of_this_machine();
+        if !level.has_vectors() {
+            return None;
+        }
         let mut blocks = Blocks {
             bytes,
             end: u32::try_from(bytes.len()).ok().filter(|end| *end < u32::MAX / 2)?,
-            level: Level::of_this_machine(),
+            level,
             next: 0,
             in_string: 0,
             escaped: 0,
