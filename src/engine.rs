@@ -222,15 +222,16 @@ impl Engine {
             (path, stamp)
         });
         let read = read.collect();
+        let hash = loaded.as_ref().ok().map(|policy| policy.hash);
         let outcome = self.adopt(loaded);
         let error = outcome.as_ref().err().cloned();
-        self.files.store(Arc::new(Files {
-            path: files.path.clone(),
-            read,
-            seen: None,
-            last_look: Some(Instant::now()),
-            error,
-        }));
+        let files = Files { path: files.path.clone(), read, seen: None, last_look: Some(Instant::now()), error };
+        self.files.store(Arc::new(files.clone()));
+        // Another thread that read the files earlier may have swapped in what stood in them then: look at them again.
+        if outcome.is_ok() && hash.is_some_and(|hash| self.current.load().policy.hash != hash) {
+            let read = files.read.iter().map(|(path, _)| (path.clone(), None)).collect();
+            self.files.store(Arc::new(Files { read, ..files }));
+        }
         outcome
     }
 
@@ -324,7 +325,9 @@ impl Engine {
             return;
         }
         let seen = (!same).then_some(now);
-        self.files.store(Arc::new(Files { seen, last_look: Some(Instant::now()), ..(*files).clone() }));
+        let looked = Arc::new(Files { seen, last_look: Some(Instant::now()), ..(*files).clone() });
+        // What another thread has read in the meantime is newer than what was seen here.
+        self.files.compare_and_swap(&files, looked);
     }
 
     /// The decision table of one route as JSON.

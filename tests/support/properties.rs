@@ -603,9 +603,9 @@ pub fn unstable(policy: &str, audience: &str, out: &Out) -> Option<&'static str>
         ("sep-3279-preview", "code", Lane::Nothing) if has_note => {
             Some("notes that stand where nothing is usable are texts the second time, which are not for code")
         }
-        ("fast-agent", _, Lane::Structured) if out.text.is_empty() => {
-            Some("an empty string as value is an empty text the second time, which this host takes for nothing")
-        }
+        ("fast-agent", _, Lane::Structured | Lane::Content) if out.text.is_empty() => Some(
+            "an empty string as value, or beside what it drops, is an empty text the second time, which this host takes for nothing",
+        ),
         _ => None,
     }
 }
