@@ -64,6 +64,9 @@ pub struct Engine {
     /// The number of `current`: whoever holds a snapshot sees by it that it is still the one in force.
     number: AtomicU64,
     files: ArcSwap<Files>,
+    /// How many readings of a policy have begun, and the latest beginning of those that came to an end.
+    begun: AtomicU64,
+    ended: AtomicU64,
     interval_ms: AtomicU32,
     /// When the next look is due, in milliseconds since `started`.
     due_ms: AtomicU64,
@@ -111,6 +114,8 @@ impl Engine {
             number: AtomicU64::new(snapshot.number),
             current: ArcSwap::from_pointee(snapshot),
             files: ArcSwap::from_pointee(files),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
             interval_ms: AtomicU32::new(interval_ms),
             due_ms: AtomicU64::new(u64::from(interval_ms)),
             started: Instant::now(),
@@ -206,8 +211,13 @@ impl Engine {
             let message = "no-file: this engine was not opened from a file; open one, or use replace";
             return Err(Error::new(Status::ErrNoFile, message.into()));
         };
+        let reading = self.begin();
         let before = stamps([path.clone()].into_iter().chain(files.read.iter().map(|(path, _)| path.clone())));
         let loaded = policy::load_file(path);
+        // A slow thread must not bring back what another has found replaced.
+        if self.ended.fetch_max(reading, Ordering::AcqRel) > reading {
+            return Ok(Status::Unchanged);
+        }
         let mut paths: Vec<PathBuf> = vec![path.clone()];
         match &loaded {
             Ok(policy) => paths.extend(paths_of(policy)),
@@ -223,12 +233,13 @@ impl Engine {
         });
         let read = read.collect();
         let hash = loaded.as_ref().ok().map(|policy| policy.hash);
-        let outcome = self.adopt(loaded);
+        let outcome = self.adopt(loaded, reading);
         let error = outcome.as_ref().err().cloned();
         let files = Files { path: files.path.clone(), read, seen: None, last_look: Some(Instant::now()), error };
         self.files.store(Arc::new(files.clone()));
-        // Another thread that read the files earlier may have swapped in what stood in them then: look at them again.
-        if outcome.is_ok() && hash.is_some_and(|hash| self.current.load().policy.hash != hash) {
+        // Another thread came in between: look at the files again.
+        let is_another = hash.is_some_and(|hash| self.current.load().policy.hash != hash);
+        if outcome.is_ok() && (is_another || self.ended.load(Ordering::Acquire) > reading) {
             let read = files.read.iter().map(|(path, _)| (path.clone(), None)).collect();
             self.files.store(Arc::new(Files { read, ..files }));
         }
@@ -236,7 +247,7 @@ impl Engine {
     }
 
     /// Swaps in a policy from the files, unless it says the same as the one in force.
-    fn adopt(&self, loaded: Result<Policy, PolicyError>) -> Result<Status, Error> {
+    fn adopt(&self, loaded: Result<Policy, PolicyError>, reading: u64) -> Result<Status, Error> {
         let policy = loaded?;
         let current = self.current.load();
         if policy.hash == current.policy.hash {
@@ -250,15 +261,20 @@ impl Engine {
             );
             return Err(Error::new(Status::ErrPolicy, message));
         }
-        self.swap(policy);
+        self.swap(policy, reading);
         Ok(Status::Changed)
     }
 
-    fn swap(&self, policy: Policy) {
+    /// The number of a reading that begins now.
+    fn begin(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    fn swap(&self, policy: Policy, reading: u64) {
         let fresh = Snapshot::new(policy, 0);
         self.current.rcu(|current| {
-            // Another thread that saw the same change was faster.
-            if current.policy.hash == fresh.policy.hash {
+            // Another thread that saw the same change was faster, or one that saw a later change.
+            if current.policy.hash == fresh.policy.hash || self.ended.load(Ordering::Acquire) > reading {
                 return Arc::clone(current);
             }
             Arc::new(Snapshot {
@@ -280,8 +296,10 @@ impl Engine {
     /// As [`from_toml`](Engine::from_toml); the last good policy stays.
     pub fn replace(&self, policy: &[u8]) -> Result<(), Error> {
         let policy = policy::load_bytes("policy", policy, &BuiltinsOnly)?;
+        self.ended.fetch_max(self.begin(), Ordering::AcqRel);
         self.files.store(Arc::new(Files::default()));
-        self.swap(policy);
+        // Whatever is being read of the files counts no more.
+        self.swap(policy, u64::MAX);
         Ok(())
     }
 
