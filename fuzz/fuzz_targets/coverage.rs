@@ -12,10 +12,13 @@ use mcp_select::result;
 mod fold;
 #[path = "../../src/result/coverage/naive.rs"]
 mod naive;
+#[path = "../../src/result/coverage/pieces.rs"]
+mod pieces;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
 use libfuzzer_sys::fuzz_target;
+use pieces::{NUMBERS, PIECES, in_escapes};
 use result::coverage::Coverage;
 use result::json::{elements, member, validate_text};
 use std::cell::RefCell;
@@ -51,126 +54,8 @@ fn given(input: &[u8]) {
     check(of(structured), &blocks);
 }
 
-/// Pieces that overlap, fold, collapse, escape, and look like numbers.
-const PIECES: &[&str] = &[
-    "a",
-    "b",
-    "A",
-    "ab",
-    "abc",
-    "abcd",
-    "aaaa",
-    "aab",
-    "K",
-    "\u{212A}",
-    "k",
-    "ſ",
-    "s",
-    "S",
-    "µ",
-    "μ",
-    "Σ",
-    "ς",
-    "ẞ",
-    "ß",
-    "İ",
-    "i",
-    "é",
-    "É",
-    "e\u{301}",
-    " ",
-    "  ",
-    "\n",
-    "\t",
-    "\u{a0}",
-    "\u{3000}",
-    "\u{2028}",
-    "\u{85}",
-    "東",
-    "京",
-    "東京",
-    "ไทย",
-    "한",
-    "국",
-    "\u{200b}",
-    "\u{feff}",
-    "\"",
-    "\\",
-    "\\n",
-    "\\\"",
-    "\\u0041",
-    "\\u00e9",
-    "\\/",
-    "\\ud83e\\udd8a",
-    "🦊",
-    "/",
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    "id",
-    "ID",
-    "x",
-    "https://example.com/a/",
-    "title of a thing",
-    "1",
-    "12",
-    "123",
-    "0",
-    "00",
-    "5",
-    "3",
-    "-",
-    "\u{2212}",
-    "+",
-    ".",
-    ",",
-    "_",
-    "'",
-    "e",
-    "E",
-    "e5",
-    ",234",
-    "1e3",
-    "22.50",
-];
-
-const NUMBERS: &[&str] = &[
-    "0",
-    "-0",
-    "1",
-    "-1",
-    "12",
-    "123",
-    "5",
-    "-5",
-    "3",
-    "13",
-    "1e3",
-    "1000",
-    "1234",
-    "22.5",
-    "22.50",
-    "0.5",
-    "-0.5",
-    "5e-1",
-    "123123",
-    "123.5",
-    "12345678901234567890123",
-    "1.0",
-    "10",
-    "2.5",
-    "100",
-    "500000",
-    "5e5",
-    "1234567",
-    "1E+400",
-    "1e-400",
-];
-
 fn made(choices: &mut Choices) {
-    let strings: Vec<String> = (0..choices.below(24)).map(|_| pieces(choices, 7)).collect();
+    let strings: Vec<String> = (0..choices.below(24)).map(|_| some_pieces(choices, 7)).collect();
     let numbers: Vec<&str> = (0..choices.below(10)).map(|_| choices.pick(NUMBERS)).collect();
     let leaves: Vec<&str> = strings.iter().map(String::as_str).chain(numbers.iter().copied()).collect();
     let blocks: Vec<String> = (0..choices.below(4)).map(|_| block(choices, &leaves)).collect();
@@ -186,17 +71,13 @@ fn made(choices: &mut Choices) {
     check(&structured, &blocks.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-fn pieces(choices: &mut Choices, most: usize) -> String {
+fn some_pieces(choices: &mut Choices, most: usize) -> String {
     (0..choices.below(most)).map(|_| choices.pick(PIECES)).collect()
 }
 
 /// A JSON string, shortest or all in escapes.
 fn spelled(text: &str, escaped: bool) -> String {
-    if !escaped {
-        return serde_json::to_string(text).unwrap();
-    }
-    let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
-    format!("\"{units}\"")
+    if escaped { in_escapes(text) } else { serde_json::to_string(text).unwrap() }
 }
 
 /// A block that says the leaves, changed a little, between other pieces.
@@ -212,7 +93,7 @@ fn block(choices: &mut Choices, leaves: &[&str]) -> String {
             4 => spelled(leaf, true),
             5 => leaf.chars().skip(1).collect(),
             6 => leaf.to_uppercase(),
-            _ => pieces(choices, 4),
+            _ => some_pieces(choices, 4),
         };
     }
     let text = spelled(&text, choices.one_in(8));

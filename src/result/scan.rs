@@ -241,6 +241,7 @@ impl Scan {
             Some(top) => top,
             // What is wrong, and where, the slower walk tells.
             None => {
+                self.clear();
                 let walk = Bytewise::new(bytes, terms.max_depth);
                 self.walk(bytes, terms, walk).map_err(|m| Refusal::malformed(bytes, m, terms.max_depth))?
             }
@@ -248,8 +249,8 @@ impl Scan {
         self.judge(bytes, terms, &top)
     }
 
+    /// Fills a scan that was cleared.
     fn walk(&mut self, bytes: &[u8], terms: &Terms, walk: impl Walk) -> Result<Top, Malformed> {
-        self.clear();
         Reader { bytes, max_depth: terms.max_depth, walk }.result(self, terms)
     }
 

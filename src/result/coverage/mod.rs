@@ -28,6 +28,8 @@ mod leaves;
 mod naive;
 mod near;
 mod numbers;
+#[cfg(test)]
+mod pieces;
 mod strings;
 #[cfg(test)]
 mod tests;
