@@ -335,15 +335,23 @@ impl Scan {
         Ok(())
     }
 
-    /// Whether the structured value stands in the input as it would be written shortest, every member once.
-    /// Looks closely when nobody has. `names` is a buffer to hand in again and again.
-    pub fn structured_is_shortest(&self, bytes: &[u8], names: &mut Vec<NameSet>) -> bool {
+    /// How the structured value stands in the input. Looks closely when nobody has. `names` is a buffer to hand in again
+    /// and again.
+    pub fn structured_spelling(&self, bytes: &[u8], names: &mut Vec<NameSet>) -> Spelling {
         let look = || {
             let (mut seen, start) = (Seen::default(), self.structured.start as usize);
             validate_noting_names(bytes, start, 0, MAX_DEPTH, &mut seen, names).map(|_| seen)
         };
-        let no = [Seen::SPACE, Seen::LONG_ESCAPE, Seen::LONE_SURROGATE, Seen::REPEATS];
-        self.structured_seen.map_or_else(look, Ok).is_ok_and(|seen| !no.into_iter().any(|no| seen.has(no)))
+        match self.structured_seen.map_or_else(look, Ok) {
+            Ok(seen) if [Seen::LONG_ESCAPE, Seen::LONE_SURROGATE, Seen::REPEATS].iter().all(|no| !seen.has(*no)) => {
+                if seen.has(Seen::SPACE) {
+                    Spelling::Spaced
+                } else {
+                    Spelling::Shortest
+                }
+            }
+            _ => Spelling::Other,
+        }
     }
 
     /// How many blocks are no valid blocks of the type they name.
@@ -355,6 +363,15 @@ impl Scan {
     pub fn failed(&self, bytes: &[u8]) -> bool {
         self.is_error.of(bytes) == b"true"
     }
+}
+
+/// How a JSON value is spelled, against how it would be written shortest, every member once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spelling {
+    Shortest,
+    /// Shortest but for white space between tokens.
+    Spaced,
+    Other,
 }
 
 /// Members of the result that only its outcome depends on.

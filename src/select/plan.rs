@@ -15,10 +15,11 @@ use crate::policy::rule::{
 use crate::result::compact::{compact_into, has_repeats};
 use crate::result::json::{
     MAX_DEPTH, Span, decode_into, decoded, elements, members, name_is, string_inside, text_of, validate_text,
+    without_space_into,
 };
 use crate::result::path;
 use crate::result::render::{pretty_into, sorted_into};
-use crate::result::scan::{Block, Input, Named, Scan, Traits};
+use crate::result::scan::{Block, Input, Named, Scan, Spelling, Traits};
 use crate::result::text::{is_blank, is_blank_char};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -743,8 +744,12 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         let Some(value) = self.structured_value() else { return Form::Text(start..start) };
         if let Some(inside) = string_inside(&value, Span::new(0, value.len())) {
             decode_into(inside.of(&value), &mut self.plan.arena);
-        } else if self.is_as_it_came(&value) && self.is_as_rendered() {
-            return Form::Structured;
+        } else if self.is_as_it_came(&value) && self.is_compact() {
+            match self.structured_spelling() {
+                Spelling::Shortest => return Form::Structured,
+                Spelling::Spaced => without_space_into(&value, &mut self.plan.arena),
+                Spelling::Other => self.render(&value),
+            }
         } else {
             self.write_structured_json(value);
         }
@@ -756,16 +761,13 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
         value.len() == self.scan.structured.len()
     }
 
-    /// Whether `structuredContent` stands in the input as it is to be written.
-    fn is_as_rendered(&mut self) -> bool {
-        self.ask.render() == Render::Compact
-            && self.ask.sanitize() == Sanitize::default()
-            && !self.notes_media()
-            && self.structured_is_shortest()
+    /// Whether the value is to be written shortest and otherwise as it is.
+    fn is_compact(&mut self) -> bool {
+        self.ask.render() == Render::Compact && self.ask.sanitize() == Sanitize::default() && !self.notes_media()
     }
 
-    fn structured_is_shortest(&mut self) -> bool {
-        self.scan.structured_is_shortest(self.bytes, &mut self.ask.facts.scratch.names)
+    fn structured_spelling(&mut self) -> Spelling {
+        self.scan.structured_spelling(self.bytes, &mut self.ask.facts.scratch.names)
     }
 
     /// Whether strings of the value that stand in a block of the output give way to notes.
@@ -788,15 +790,23 @@ impl<'p, 'a> Planner<'_, 'p, 'a> {
 
     fn structured_field(&mut self) -> FieldValue {
         let Some(value) = self.structured_value() else { return FieldValue::Absent };
+        let mut spelling = Spelling::Other;
         if self.is_as_it_came(&value) && self.ask.sanitize() == Sanitize::default() {
-            let render = self.ask.render();
-            if render == Render::Verbatim || render == Render::Compact && self.structured_is_shortest() {
-                return FieldValue::Input;
+            match self.ask.render() {
+                Render::Verbatim => return FieldValue::Input,
+                Render::Compact => spelling = self.structured_spelling(),
+                Render::Pretty | Render::Sorted => {}
             }
         }
-        let value = self.sanitized(value);
         let start = self.plan.arena.len();
-        self.render(&value);
+        match spelling {
+            Spelling::Shortest => return FieldValue::Input,
+            Spelling::Spaced => without_space_into(&value, &mut self.plan.arena),
+            Spelling::Other => {
+                let value = self.sanitized(value);
+                self.render(&value);
+            }
+        }
         if self.plan.arena.get(start..) == Some(self.scan.structured.of(self.bytes)) {
             self.plan.arena.truncate(start);
             return FieldValue::Input;
