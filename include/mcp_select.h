@@ -336,8 +336,9 @@ int32_t mcp_select_selection_block_kind(const mcp_select_selection *selection, s
  * It is built on the first call and needs nothing of the input. */
 const uint8_t *mcp_select_selection_decision(mcp_select_selection *selection, size_t *len);
 
-/* Gives memory back when the buffers are larger than `keep` bytes, after one result of 60 MiB, say. The
- * bytes that its accessors gave are no longer valid; ask again. */
+/* Gives memory back when the buffers are larger than `keep` bytes, after one result of 60 MiB, say. What
+ * was selected can be read as before, so the output itself stays until the next call; the bytes that
+ * accessors gave are no longer valid. */
 void mcp_select_selection_trim(mcp_select_selection *selection, size_t keep);
 
 /* Frees a selection, and the bytes that its accessors gave. */

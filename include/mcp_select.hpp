@@ -416,7 +416,8 @@ class Selection {
     return detail::view(bytes, size);
   }
 
-  // Gives memory back when the buffers are larger than `keep` bytes.
+  // Gives memory back when the buffers are larger than `keep` bytes. What was selected can be read as before, so the
+  // output itself stays until the next call. Views that its accessors gave are no longer valid.
   void trim(std::size_t keep) noexcept { mcp_select_selection_trim(get(), keep); }
 
   const mcp_select_selection *get() const noexcept { return handle_.get(); }

@@ -359,6 +359,41 @@ fn a_section_of_a_server_is_small() {
     drop(engine);
 }
 
+/// What one large result made of a selection goes at once, all but the output, which can still be read.
+#[test]
+fn what_a_large_result_needed_is_given_back() {
+    const KEEP: usize = 1 << 16;
+    let rows: Vec<String> = (0..500).map(value).collect();
+    let rows = structured(&format!(r#"{{"rows": [{}]}}"#, rows.join(", ")));
+    let large = with(&[&text(&r"many words \n ".repeat(30_000))], &rows);
+    let small = with(&[&text("few words")], &structured(&value(3)));
+    for (name, engine) in policies() {
+        let request = Request::new("server", "tool", "model");
+        let mut selection = Selection::new();
+        engine.select(&request, small.as_bytes(), &mut selection).unwrap();
+        LIVE.set((0, 0));
+        allocations(|| {
+            engine.select(&request, large.as_bytes(), &mut selection).unwrap();
+            selection.text(large.as_bytes(), "");
+            selection.trim(KEEP);
+        });
+        let (left, most) = LIVE.get();
+        let out = selection.json().map_or(0, <[u8]>::len);
+        assert!(most > 500_000, "{name}: {most}");
+        assert!(left.cast_unsigned() < out + 4 * KEEP, "{name}: {left} bytes beside an output of {out}");
+        let (json, decision) = (selection.json().map(<[u8]>::to_vec), selection.decision().to_vec());
+        let mut other = Selection::new();
+        engine.select(&request, large.as_bytes(), &mut other).unwrap();
+        assert_eq!(json.as_deref(), other.json(), "{name}");
+        assert_eq!(decision, other.decision(), "{name}");
+        assert_eq!(selection.text(large.as_bytes(), "|"), other.text(large.as_bytes(), "|"), "{name}");
+        engine.select(&request, small.as_bytes(), &mut selection).unwrap();
+        LIVE.set((0, 0));
+        allocations(|| selection.trim(KEEP));
+        assert!(LIVE.get().0 <= 0 && LIVE.get().0.unsigned_abs() + 4 * KEEP >= out, "{name}: {:?}", LIVE.get());
+    }
+}
+
 #[test]
 fn what_is_counted_is_counted() {
     assert_eq!(allocations(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(9)))), 1);

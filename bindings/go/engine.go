@@ -69,7 +69,7 @@ func (e *Engine) Select(ctx context.Context, request Request, result json.RawMes
 // selections are the native buffers. The garbage collector empties the pool, and each buffer frees itself.
 var selections = sync.Pool{New: func() any { return native.NewSelection() }}
 
-// keepBytes is how large a native buffer may be in the pool.
+// keepBytes is the largest result that a native buffer in the pool may have seen.
 const keepBytes = 1 << 20
 
 func (e *Engine) run(request *native.Request, result json.RawMessage, options []Option) (Selection, error) {
@@ -128,10 +128,11 @@ func blocks(buffer *native.Selection) []Block {
 	return found
 }
 
-// put gives a buffer back, without what one large result made of it.
+// put gives a buffer back, or frees it at once when a large result has made it large: the collector does not see its size.
 func put(buffer *native.Selection, size int) {
-	if size > keepBytes/2 {
-		buffer.Trim(keepBytes)
+	if size > keepBytes {
+		buffer.Free()
+		return
 	}
 	selections.Put(buffer)
 }

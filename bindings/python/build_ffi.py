@@ -21,29 +21,8 @@ HEADER = CRATE / "include" / "mcp_select.h"
 # A free-threaded Python has no limited API yet.
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
-# What this binding adds for its hot path: a call and the access to what it gave in one step, and `char`, which cffi
-# copies to bytes faster than `uint8_t`.
-CALL_TYPE = """
-struct call {
-    mcp_select_selection *selection;
-    mcp_select_error *error;
-    const char *json;
-    size_t json_len;
-    size_t result_len;
-};
-"""
-CALL_SIGNATURE = """
-static int32_t select_call(const mcp_select_engine *engine, const mcp_select_request *request,
-                           const uint8_t *result, size_t result_len, struct call *call)"""
-CALL_BODY = """
-{
-    int32_t status = mcp_select_result(engine, request, result, result_len, call->selection, &call->error);
-    call->result_len = result_len;
-    if (status == MCP_SELECT_CHANGED)
-        call->json = (const char *)mcp_select_selection_json(call->selection, &call->json_len);
-    return status;
-}
-"""
+# The second module of the shared library.
+HOT = "hot.c"
 
 
 def declarations(header: str) -> str:
@@ -55,7 +34,7 @@ def declarations(header: str) -> str:
         for line in text.splitlines()
         if line.strip() and (not line.startswith("#") or re.fullmatch(r"#define \w+ -?\d+", line.rstrip()))
     ]
-    return "\n".join(lines) + "\n" + CALL_TYPE + CALL_SIGNATURE + ";\n"
+    return "\n".join(lines) + "\n"
 
 
 def _python_type(c_type: str) -> str:
@@ -74,28 +53,21 @@ def stub(cdef: str) -> str:
         "from typing import Any, Final, Protocol",
         "",
         "class CData(Protocol):",
-        "    # The fields of `struct call`.",
-        "    selection: CData",
-        "    error: CData",
-        "    json: CData",
-        "    json_len: int",
-        "    result_len: int",
         "    def __getitem__(self, index: int, /) -> Any: ...",
         "    def __setitem__(self, index: int, value: Any, /) -> None: ...",
+        "    def __int__(self) -> int: ...",
         "",
         "class _FFI:",
         "    NULL: Final[CData]",
         "    def new(self, cdecl: str, init: Any = None, /) -> CData: ...",
         "    def gc(self, cdata: CData, destructor: Any, size: int = 0, /) -> CData: ...",
-        "    def unpack(self, cdata: CData, length: int, /) -> Any: ...",
+        "    def cast(self, cdecl: str, value: CData | int, /) -> CData: ...",
         "    def buffer(self, cdata: CData, size: int, /) -> memoryview: ...",
         "",
         "class _Lib:",
     ]
     lines += [f"    {name}: Final[int]" for name in [*macros, *enumerators]]
-    for returned, name, parameters in re.findall(
-        r"^([\w ]+?[ *]+)(mcp_select_\w+|select_call)\(([^)]*)\);", cdef, flags=re.M
-    ):
+    for returned, name, parameters in re.findall(r"^([\w ]+?[ *]+)(mcp_select_\w+)\(([^)]*)\);", cdef, flags=re.M):
         arguments = ["self"]
         for parameter in re.sub(r"\s+", " ", parameters).split(","):
             if parameter.strip() == "void":
@@ -122,20 +94,22 @@ def builder() -> cffi.FFI:
     if sys.platform == "win32":
         libraries, link = ["ws2_32", "userenv", "ntdll", "bcrypt", "kernel32", "advapi32"], []
     elif sys.platform == "darwin":
-        libraries, link = [], ["-Wl,-exported_symbol,_PyInit__native", "-Wl,-dead_strip", "-Wl,-x"]
+        libraries = []
+        link = [f"-Wl,-exported_symbol,_PyInit_{name}" for name in ("_native", "_hot")] + ["-Wl,-dead_strip", "-Wl,-x"]
     else:
-        # One symbol goes out, so that two Rust libraries in one process never meet.
+        # The two modules alone go out, so that two Rust libraries in one process never meet.
         libraries = ["pthread", "dl", "m"]
         link = ["-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-s", f"-Wl,--version-script={HERE / 'exports.map'}"]
     made.set_source(
         "mcp_select._native",
-        f'#include "mcp_select.h"\n{CALL_TYPE}{CALL_SIGNATURE}{CALL_BODY}',
+        '#include "mcp_select.h"',
+        sources=[HOT],
         py_limited_api=LIMITED_API,
         define_macros=[("Py_LIMITED_API", "0x030A0000")] if LIMITED_API else [],
         include_dirs=[str(HEADER.parent)],
         libraries=libraries,
         extra_link_args=link,
-        depends=[str(HEADER)],
+        depends=[str(HEADER), HOT],
     )
     return made
 

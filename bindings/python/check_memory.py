@@ -50,15 +50,6 @@ def calls() -> None:
                 str(error)
 
 
-def empty_pool() -> None:
-    """Free the selections that wait for the next call: they are meant to last as long as the process."""
-    from mcp_select._native import lib
-    from mcp_select._raw import POOL
-
-    while POOL:
-        lib.mcp_select_selection_free(POOL.pop().selection)
-
-
 def select(engine: object, audience: str) -> None:
     """Select from every result, read all there is, and keep some selections a while."""
     import mcp_select
@@ -116,9 +107,12 @@ def found(what: str) -> list[str]:
 def main() -> None:
     """Check the binding, and that the check can fail."""
     if len(sys.argv) == 2:
+        from mcp_select._raw import hot
+
         {"calls": calls, "leak": leak, "overrun": overrun}[sys.argv[1]]()
         gc.collect()
-        empty_pool()
+        # They are meant to last as long as the process.
+        hot.empty_pool()
         return
     faults = found("calls")
     if faults:

@@ -240,8 +240,8 @@ pub unsafe extern "C" fn mcp_select_selection_decision(
     }
 }
 
-/// Gives memory back when the buffers are larger than `keep` bytes, after one result of 60 MiB, say. The bytes that its
-/// accessors gave are no longer valid; ask again.
+/// Gives memory back when the buffers are larger than `keep` bytes, after one result of 60 MiB, say. What was selected can
+/// be read as before, so the output itself stays until the next call; the bytes that accessors gave are no longer valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mcp_select_selection_trim(selection: *mut mcp_select_selection, keep: usize) {
     guard_or((), || {

@@ -1016,7 +1016,20 @@ fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
     }
     out.truncate(to);
     out.extend_from_slice(text.get(copied..start).unwrap_or_default());
-    escape_slowly(text.get(start..).unwrap_or_default(), out);
+    let rest = text.get(start..).unwrap_or_default();
+    let mut block = [b' '; BLOCK];
+    block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let strings = marks.strings(&block);
+    if strings.special() == 0 {
+        out.extend_from_slice(rest);
+    } else if strings.control == 0 {
+        to = out.len();
+        out.resize(to + 2 * BLOCK, 0);
+        to += escape_block(marks, &block, strings.special(), out.get_mut(to..).unwrap_or_default());
+        out.truncate(to - (BLOCK - rest.len()));
+    } else {
+        escape_slowly(rest, out);
+    }
 }
 
 /// Writes a block with a backslash before each byte that is marked; how many bytes that makes.

@@ -61,9 +61,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Those that grow with the result and are plain bytes.
-    pub fn buffers(&mut self) -> [&mut Vec<u8>; 5] {
-        [&mut self.bytes, &mut self.json, &mut self.extras, &mut self.noted, &mut self.raw]
+    /// Gives all of its memory back. What coverage found missing stays known.
+    pub fn trim(&mut self) {
+        let coverage = std::mem::take(&mut self.coverage).trimmed();
+        *self = Scratch { coverage, ..Scratch::default() };
     }
 }
 

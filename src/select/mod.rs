@@ -50,6 +50,8 @@ pub struct Selection {
     /// `None`: no call yet, or the last one failed.
     status: Option<Status>,
     bytes_in: usize,
+    /// The largest result since the buffers were last trimmed, in bytes.
+    largest: usize,
     is_error: bool,
 }
 
@@ -90,6 +92,7 @@ impl Selection {
         let Some(Context { snapshot, slot }) = &self.context else { return Ok(Status::Unchanged) };
         let Slot { route, table, .. } = &**slot;
         self.bytes_in = bytes.len();
+        self.largest = self.largest.max(bytes.len());
 
         let limits = snapshot.policy.input;
         let terms = Terms {
@@ -281,21 +284,20 @@ impl Selection {
         &self.record
     }
 
-    /// Gives memory back when the buffers are larger than `keep` bytes (after one result of 60 MiB, say).
+    /// Gives memory back when the buffers are larger than `keep` bytes (after one result of 60 MiB, say). What was selected
+    /// can be read as before, so the output itself stays until the next call.
     pub fn trim(&mut self, keep: usize) {
-        let own = [&mut self.out, &mut self.text, &mut self.record, &mut self.plan.arena];
-        for buffer in own.into_iter().chain(self.scratch.buffers()) {
-            if buffer.capacity() > keep {
-                buffer.shrink_to(keep);
-            }
+        if self.largest.max(self.out.capacity()) <= keep {
+            return;
         }
-        if self.scan.blocks.capacity() * size_of::<crate::result::scan::Block>() > keep {
-            self.scan.blocks.shrink_to(keep / size_of::<crate::result::scan::Block>());
+        self.largest = 0;
+        // All but the output is done with, or made again for whoever asks.
+        self.scratch.trim();
+        for buffer in [&mut self.text, &mut self.record, &mut self.plan.arena] {
+            buffer.clear();
+            buffer.shrink_to(keep);
         }
-        if self.bytes_in > keep {
-            self.scratch.mirror = Default::default();
-            self.scratch.compact = Default::default();
-            self.scratch.pieces = Default::default();
-        }
+        self.out.shrink_to(keep);
+        self.scan.blocks.shrink_to(keep / size_of::<crate::result::scan::Block>());
     }
 }

@@ -328,6 +328,9 @@ static void selections(void) {
   mcp_select_selection_trim(buffer, 0);
   bytes = mcp_select_selection_json(buffer, &len);
   CHECK(is(bytes, len, "{\"content\":[{\"type\":\"text\",\"text\":\"7 C\"}]}"));
+  bytes = mcp_select_selection_decision(buffer, &len);
+  CHECK(has(bytes, len, "\"lane\":\"content\"") && has(bytes, len, "\"changed\":true"));
+  CHECK(mcp_select_selection_text(buffer, NOTHING, TEXT("\n"), &text, &text_len) == 0 && is(text, text_len, "7 C"));
 
   /* Unchanged: the text is of the bytes that are handed in again. */
   CHECK(mcp_select_result(engine, route, TEXT(TEXT_ONLY), buffer, NULL) == MCP_SELECT_UNCHANGED);

@@ -8,10 +8,10 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_select._error import check, take_error
+from mcp_select._error import check, refuse
 from mcp_select._native import ffi, lib
-from mcp_select._raw import POOL, give_back, new_call, read
-from mcp_select._selection import Selection, make_selection
+from mcp_select._raw import address, read
+from mcp_select._selection import Selection
 from mcp_select._wire import JsonLike, to_wire
 
 if TYPE_CHECKING:
@@ -28,11 +28,8 @@ _INPUTS: Final[dict[str, int]] = {
     "result": lib.MCP_SELECT_INPUT_RESULT,
     "sampling": lib.MCP_SELECT_INPUT_SAMPLING,
 }
-# Looked up once: a call goes through them each time.
-_CHANGED: Final = lib.MCP_SELECT_CHANGED
-_select: Final = lib.select_call
-_unpack: Final = ffi.unpack
-_take: Final = POOL.pop
+# Looked up once: a call goes through it each time.
+_call: Final = Selection._call
 
 
 def _utf8(text: str) -> bytes:
@@ -47,7 +44,7 @@ class Engine:
     library works. An engine cannot be pickled: open it in each process that is not forked.
     """
 
-    __slots__ = ("__weakref__", "_native", "_requests")
+    __slots__ = ("__weakref__", "_address", "_native", "_requests")
 
     def __init__(self, policy: str | bytes) -> None:
         """Make an engine with the policy in this TOML text. `extends` may name built-in policies only.
@@ -82,12 +79,13 @@ class Engine:
         engine, error = ffi.new("mcp_select_engine **"), ffi.new("mcp_select_error **")
         check(make(text, len(text), engine, error), error)
         self._native = engine[0]
+        self._address = address(engine[0])
         self._requests: OrderedDict[tuple[Any, ...], _Request] = OrderedDict()
         return self
 
     # After it a NULL is left, which the library refuses: a finalizer of the same garbage may still ask this engine.
     def __del__(self, _free: Any = lib.mcp_select_engine_free, _null: Any = ffi.NULL) -> None:
-        native, self._native = getattr(self, "_native", _null), _null
+        native, self._native, self._address = getattr(self, "_native", _null), _null, 0
         _free(native)
 
     def select(
@@ -133,18 +131,7 @@ class Engine:
         if request is None:
             request = self._request(key)
         wire = result if type(result) is bytes else to_wire(result)
-        try:
-            call = _take()
-        except IndexError:
-            call = new_call()
-        status = _select(self._native, request.native, wire, len(wire), call)
-        if status == _CHANGED:
-            return make_selection(call, status, _unpack(call.json, call.json_len), None)
-        if status < 0:
-            error = take_error(call, status)
-            give_back(call)
-            raise error
-        return make_selection(call, status, wire, result)
+        return _call(self._address, request.address, wire, result, refuse)
 
     def _request(self, key: tuple[Any, ...]) -> _Request:
         """Make the request of a key, and remember it."""
@@ -238,7 +225,7 @@ class Engine:
 class _Request:
     """A native request. It is freed when the last call with it is over."""
 
-    __slots__ = ("native",)
+    __slots__ = ("address", "native")
 
     def __init__(
         self,
@@ -256,6 +243,7 @@ class _Request:
         slot, error = ffi.new("mcp_select_request **"), ffi.new("mcp_select_error **")
         check(lib.mcp_select_request_new(*_text(server), *_text(tool), *_text(audience), slot, error), error)
         self.native = native = slot[0]
+        self.address = address(native)
         if revision is not None:
             check(lib.mcp_select_request_set_revision(native, *_text(revision), error), error)
         if definition is not None:
@@ -267,7 +255,7 @@ class _Request:
         check(lib.mcp_select_request_set_input(native, _INPUTS[input]), error)
 
     def __del__(self, _free: Any = lib.mcp_select_request_free, _null: Any = ffi.NULL) -> None:
-        native, self.native = getattr(self, "native", _null), _null
+        native, self.native, self.address = getattr(self, "native", _null), _null, 0
         _free(native)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from mcp_select._native import ffi, lib
 from mcp_select._raw import read
@@ -102,10 +102,9 @@ def _class_of(status: int) -> type[Error]:
     return next((kind for first, kind in _LAYERS if status <= first), ArgumentError)
 
 
-def take_error(call: CData, status: int) -> Error:
-    """Turn what a failed call left in it into an exception, and empty its error."""
-    error, call.error = call.error, ffi.NULL
-    return _read_error(error, status)
+def refuse(status: int, address: int) -> NoReturn:
+    """Raise what a failed call gave: its status and the address of its error, which is freed."""
+    raise _read_error(ffi.cast("mcp_select_error *", address), status)
 
 
 def check(status: int, slot: CData) -> int:

@@ -1,21 +1,47 @@
-"""The loaded library, checked, and the pool of its selections.
-
-A native selection is a buffer that one thread uses at a time. A `Selection` takes one out of the pool for its
-lifetime and gives it back, so that the library allocates nothing once the pool is warm.
-"""
+"""The loaded library, checked: what cffi made of the header, and the hot path of `hot.c`."""
 
 from __future__ import annotations
 
-from collections import deque
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_select import _native
 from mcp_select._native import ffi, lib
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from mcp_select._native import CData
 
 if not lib.mcp_select_abi_min_compatible() <= lib.MCP_SELECT_ABI_VERSION <= lib.mcp_select_abi_version():
     raise ImportError("mcp_select: the library and the header that this package was built on do not fit")
+
+
+def _load_hot() -> ModuleType:
+    """Load the second module of the shared library: it is found by the name of its file alone (PEP 489)."""
+    name, path = "mcp_select._hot", _native.__file__
+    spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{name} cannot be loaded from {path}")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    return module
+
+
+if TYPE_CHECKING:
+    from mcp_select import _hot
+
+    hot = _hot
+else:
+    hot = _load_hot()
+
+
+def address(native: CData) -> int:
+    """Return the address of a native object."""
+    return int(ffi.cast("uintptr_t", native))
 
 
 def read(accessor: Any, *arguments: CData) -> bytes:
@@ -26,37 +52,3 @@ def read(accessor: Any, *arguments: CData) -> bytes:
 
 
 VERSION: Final[str] = read(lib.mcp_select_version).decode()
-
-
-# A native selection with the out-parameters of a call: `struct call` of build_ffi.py. It has no finalizer: when the
-# garbage collector takes a cycle, it finalizes all that is in it, also what a finalizer next to it has just put back
-# into the pool.
-
-# Those that wait for the next call. Appending and popping are atomic, with the GIL and without.
-POOL: Final[deque[CData]] = deque()
-# About as many wait; what does not fit is freed.
-POOL_SIZE: Final = 64
-# A selection that has seen a larger result gives the memory beyond this back before it returns to the pool.
-KEEP_BYTES: Final = 1 << 20
-
-
-def new_call() -> CData:
-    """Make a native selection. Hand it to `give_back`, or it is never freed."""
-    call = ffi.new("struct call *")
-    slot = ffi.new("mcp_select_selection **")
-    if lib.mcp_select_selection_new(slot) != 0:
-        raise MemoryError
-    call.selection = slot[0]
-    return call
-
-
-def give_back(call: CData) -> None:
-    """Put a native selection that nobody reads any more into the pool, or free it when enough wait there."""
-    if call.result_len > KEEP_BYTES:
-        lib.mcp_select_selection_trim(call.selection, KEEP_BYTES)
-        call.result_len = 0
-    if len(POOL) < POOL_SIZE:
-        POOL.append(call)
-    else:
-        selection, call.selection = call.selection, ffi.NULL
-        lib.mcp_select_selection_free(selection)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from mcp_select._error import Error
 from mcp_select._native import ffi, lib
-from mcp_select._raw import KEEP_BYTES, POOL, POOL_SIZE, give_back, read
+from mcp_select._raw import hot, read
 
 if TYPE_CHECKING:
     from mcp_select._native import CData
@@ -69,54 +69,22 @@ class Block(NamedTuple):
     source: int | None
 
 
-class Selection:
+class Selection(hot.Selection):
     """What an audience sees of a result. Made by `Engine.select`; read it from any thread.
 
     It owns a buffer of the library until it is gone: keep the bytes of `json` rather than many selections.
     """
 
-    __slots__ = ("_json", "_native", "_source", "_status")
+    __slots__ = ()
 
-    _native: CData
-    _status: int
-    _json: bytes
-    _source: object
-
-    def __init__(self) -> None:
-        """Refuse: `Engine.select` makes selections."""
-        raise TypeError("selections are made by Engine.select")
-
-    # The defaults live as long as the class, even while the interpreter shuts down.
-    def __del__(
-        self,
-        _pool: Any = POOL,
-        _wait: Any = POOL.append,
-        _size: int = POOL_SIZE,
-        _keep: int = KEEP_BYTES,
-        _give_back: Any = give_back,
-    ) -> None:
-        native = getattr(self, "_native", None)
-        if native is None:
-            return
-        # A finalizer of the same garbage may still hold this selection: it finds nothing to read.
-        del self._native
-        if native.result_len > _keep or len(_pool) >= _size:
-            _give_back(native)
-        else:
-            _wait(native)
+    @property
+    def _native(self) -> CData:
+        return ffi.cast("mcp_select_selection *", self._address)
 
     @property
     def changed(self) -> bool:
         """Whether the reader sees something else than the input."""
         return self._status == _CHANGED
-
-    @property
-    def json(self) -> bytes:
-        """The result as the audience sees it, as JSON: the input's own bytes when nothing changed.
-
-        When `outcome` is not `selected`, these are the input's bytes for the protocol driver, to be shown to nobody.
-        """
-        return self._json
 
     def result(self) -> dict[str, Any]:
         """Return `json` as Python objects, parsed anew at each call."""
@@ -131,13 +99,11 @@ class Selection:
         Raises:
             ArgumentError: `separator` is no Unicode text.
         """
-        native, wire = self._native, b"" if self._status == _CHANGED else self._json
+        native, wire = self._native, b"" if self._status == _CHANGED else self.json
         between = separator.encode("utf-8", "surrogatepass")
         start, length = ffi.new("const uint8_t **"), ffi.new("size_t *")
         with _reading:
-            status = lib.mcp_select_selection_text(
-                native.selection, wire, len(wire), between, len(between), start, length
-            )
+            status = lib.mcp_select_selection_text(native, wire, len(wire), between, len(between), start, length)
             if status < 0:
                 raise _bad_separator(status)
             return str(ffi.buffer(start[0], length[0])[:], "utf-8") if length[0] else ""
@@ -145,7 +111,7 @@ class Selection:
     @property
     def blocks(self) -> list[Block]:
         """The blocks of the output, for a host that holds parsed blocks and asks which to keep."""
-        native = self._native.selection
+        native = self._native
         found = []
         for index in range(lib.mcp_select_selection_block_count(native)):
             source = lib.mcp_select_selection_block_source(native, index)
@@ -156,28 +122,28 @@ class Selection:
     @property
     def outcome(self) -> Outcome:
         """`selected`; `needs_input` or `task`: hand the input to the protocol driver, show it to nobody."""
-        return _OUTCOMES[lib.mcp_select_selection_outcome(self._native.selection)]
+        return _OUTCOMES[lib.mcp_select_selection_outcome(self._native)]
 
     @property
     def lane(self) -> Lane:
         """The way in which what is seen was built; `nothing` for the placeholder and for what is not for readers."""
-        return _LANES[lib.mcp_select_selection_lane(self._native.selection)]
+        return _LANES[lib.mcp_select_selection_lane(self._native)]
 
     @property
     def is_error(self) -> bool:
         """Whether the result's `isError` was true."""
-        return lib.mcp_select_selection_is_error(self._native.selection) == 1
+        return lib.mcp_select_selection_is_error(self._native) == 1
 
     @property
     def generation(self) -> int:
         """The generation of the policy that decided, 1 for the first one of an engine."""
-        return lib.mcp_select_selection_generation(self._native.selection)
+        return lib.mcp_select_selection_generation(self._native)
 
     @property
     def decision_json(self) -> bytes:
         """The decision record as the library wrote it; the same bytes in every language."""
         with _reading:
-            return read(lib.mcp_select_selection_decision, self._native.selection)
+            return read(lib.mcp_select_selection_decision, self._native)
 
     @property
     def decision(self) -> dict[str, Any]:
@@ -207,16 +173,6 @@ class Selection:
     def __repr__(self) -> str:
         state = "changed" if self.changed else "unchanged"
         return f"<mcp_select.Selection {self.outcome} {state} lane={self.lane} {len(self.json)} bytes>"
-
-
-def make_selection(native: CData, status: int, json: bytes, source: object, _new: Any = object.__new__) -> Selection:
-    """Make the selection of a call. `Selection(...)` with an `__init__` would cost a third of the call itself."""
-    made: Selection = _new(Selection)
-    made._native = native
-    made._status = status
-    made._json = json
-    made._source = source
-    return made
 
 
 def _bad_separator(status: int) -> Error:

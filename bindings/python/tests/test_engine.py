@@ -1,16 +1,20 @@
 """What the typed layer adds: kinds of input, errors, the record, the requests it remembers."""
 
 import copy
+import ctypes
 import gc
 import json
 import os
 import pickle
+import sys
+import weakref
 
 import pytest
 
 import mcp_select
 from mcp_select import _engine
-from mcp_select._raw import KEEP_BYTES, POOL, POOL_SIZE
+from mcp_select._error import refuse
+from mcp_select._raw import hot
 
 TWICE = b'{"content":[{"type":"text","text":"{\\"c\\":7}"}],"structuredContent":{"c":7}}'
 ONCE = b'{"content":[{"type":"text","text":"{\\"c\\":7}"}]}'
@@ -24,6 +28,22 @@ def engine():
 
 def select(engine, result, **more):
     return engine.select(result, **{"server": "weather", "tool": "now", **more})
+
+
+class Mallinfo(ctypes.Structure):
+    """What glibc says of its allocations."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in ["arena", "o", "s", "h", "mapped", "u", "f", "used", "free", "k"]]
+
+
+def allocated():
+    """Return the bytes that malloc has given out; a test that asks is skipped where nobody says."""
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None) if sys.platform == "linux" else None
+    if ask is None:
+        pytest.skip("only glibc counts what is allocated")
+    ask.restype = Mallinfo
+    info = ask()
+    return info.used + info.mapped
 
 
 @pytest.mark.parametrize(
@@ -222,12 +242,75 @@ def test_selections_do_not_share_what_they_saw(engine):
 
 def test_a_large_result_leaves_no_large_buffer(engine):
     text = "x" * 3_000_000
-    seen = select(engine, {"content": [{"type": "text", "text": text}], "structuredContent": {"a": 1}})
+    result = json.dumps({"content": [{"type": "text", "text": text}], "structuredContent": {"a": 1}}).encode()
+    hot.empty_pool()
+    before = allocated()
+    seen = select(engine, result)
     assert seen.text() == text
     assert seen.changed
+    assert allocated() - before > 6_000_000
     del seen
-    assert all(call.result_len <= KEEP_BYTES for call in POOL)
+    assert allocated() - before < 100_000
+    assert hot.empty_pool() == 0
     assert select(engine, TWICE).json == ONCE
+
+
+@pytest.mark.parametrize("result", [TWICE, PLAIN, b"{"], ids=["changed", "unchanged", "refused"])
+def test_nothing_is_kept_of_a_call(engine, result):
+    """References to what went in, and to what a call uses inside, are as many after it as before."""
+    wire, definition = bytes(bytearray(result)), b'{"name":"now"}'
+    watched = [wire, definition, None, mcp_select.Selection, refuse, engine]
+
+    def counts():
+        return [sys.getrefcount(one) for one in watched]
+
+    def call():
+        try:
+            return select(engine, wire, tool_definition=definition).json
+        except mcp_select.ResultError:
+            return None
+
+    call()
+    before = counts()
+    for _ in range(1000):
+        call()
+    # `None` and the rest of the interpreter move a little by themselves.
+    assert all(abs(after - earlier) < 100 for after, earlier in zip(counts(), before, strict=True))
+
+
+def test_selections_are_made_by_engines_alone(engine):
+    seen = select(engine, PLAIN)
+    for make in (
+        mcp_select.Selection,
+        hot.Selection,
+        lambda: object.__new__(mcp_select.Selection),
+        lambda: copy.copy(seen),
+        lambda: pickle.dumps(seen),
+        lambda: hot.Selection._call(1, 2, PLAIN, None),
+        lambda: hot.Selection._call(1, 2, bytearray(PLAIN), None, refuse),
+        lambda: hot.Selection._call("1", 2, PLAIN, None, refuse),
+        lambda: hot.Selection._call(),
+    ):
+        with pytest.raises(TypeError):
+            make()
+    with pytest.raises(mcp_select.ArgumentError):
+        hot.Selection._call(0, 0, PLAIN, None, refuse)
+    with pytest.raises(AttributeError):
+        seen.json = b""
+
+
+def test_a_selection_may_stand_in_what_it_was_made_of(engine):
+    result = json.loads(PLAIN)
+
+    class Result(dict):
+        pass
+
+    result = Result(result)
+    gone = weakref.ref(result)
+    result.seen = select(engine, result)
+    del result
+    gc.collect()
+    assert gone() is None
 
 
 def test_replace_and_generation(engine):
@@ -288,4 +371,4 @@ def test_the_garbage_collector_may_take_everything_at_once():
         assert {selection.json for selection in again} == {ONCE}
     assert len(seen) == 20
     assert set(seen) <= {ONCE, "bad-argument"}
-    assert len(POOL) <= POOL_SIZE
+    assert hot.empty_pool() <= hot.POOL_SIZE

@@ -2,8 +2,10 @@
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 from typing import get_args
 
 import pytest
@@ -61,3 +63,14 @@ def test_the_words_are_those_of_the_header(words, prefix, between):
 def test_the_version_is_the_crates():
     crate = re.search(r'^version = "([^"]+)"', (PROJECT / "Cargo.toml").read_text(encoding="utf-8"), re.M)[1]
     assert mcp_select.__version__ == crate
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no cc")
+@pytest.mark.parametrize("build", ["Py_LIMITED_API=0x030A0000", "Py_GIL_DISABLED=1"])
+def test_the_hot_path_compiles_without_warnings(build):
+    if build.startswith("Py_GIL") and sys.version_info < (3, 13):
+        pytest.skip("free-threaded builds begin with 3.13")
+    places = [f"-I{sysconfig.get_path('include')}", f"-I{HEADER.parent}"]
+    command = ["cc", "-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-D{build}", *places, "hot.c"]
+    compiled = subprocess.run(command, cwd=BINDING, capture_output=True, text=True)
+    assert compiled.returncode == 0, compiled.stderr

@@ -81,6 +81,11 @@ impl Coverage {
         Self::default()
     }
 
+    /// The same without its buffers: what was found [`missing`](Coverage::missing) is all that is left.
+    pub fn trimmed(self) -> Self {
+        Coverage { missing: self.missing, named: self.named, ..Self::default() }
+    }
+
     /// Measures how much of `structured` (the JSON of the value) `blocks` (the JSON of each visible block) cover.
     ///
     /// All of it must be valid JSON. `None` when there are more than 16,384 leaves, or more than 1 MiB of leaf text.

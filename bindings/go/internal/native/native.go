@@ -72,8 +72,6 @@ package native
 #cgo nocallback mcp_select_selection_block_kind
 #cgo noescape mcp_select_selection_decision
 #cgo nocallback mcp_select_selection_decision
-#cgo noescape mcp_select_selection_trim
-#cgo nocallback mcp_select_selection_trim
 #cgo noescape mcp_select_selection_free
 #cgo nocallback mcp_select_selection_free
 #cgo noescape mcp_select_error_message
@@ -432,7 +430,10 @@ func (r *Request) SetInput(input int32) *Error {
 }
 
 // Selection is the buffer of one call at a time. It is freed when nobody can reach it any more.
-type Selection struct{ pointer *C.mcp_select_selection }
+type Selection struct {
+	pointer *C.mcp_select_selection
+	cleanup runtime.Cleanup
+}
 
 func NewSelection() *Selection {
 	var out *C.mcp_select_selection
@@ -440,8 +441,8 @@ func NewSelection() *Selection {
 		// Only a NULL is refused, and none was passed.
 		panic(fmt.Sprintf("mcpselect: no selection: status %d", status))
 	}
-	s := &Selection{out}
-	runtime.AddCleanup(s, func(pointer *C.mcp_select_selection) { C.mcp_select_selection_free(pointer) }, out)
+	s := &Selection{pointer: out}
+	s.cleanup = runtime.AddCleanup(s, func(pointer *C.mcp_select_selection) { C.mcp_select_selection_free(pointer) }, out)
 	return s
 }
 
@@ -520,8 +521,10 @@ func (s *Selection) Blocks(found func(kind int32, source int64)) {
 	runtime.KeepAlive(s)
 }
 
-// Trim gives memory back when the buffers are larger than keep bytes.
-func (s *Selection) Trim(keep int) {
-	C.mcp_select_selection_trim(s.pointer, C.size_t(keep))
+// Free frees a selection at once; nobody may use it after that.
+func (s *Selection) Free() {
+	s.cleanup.Stop()
+	C.mcp_select_selection_free(s.pointer)
+	s.pointer = nil
 	runtime.KeepAlive(s)
 }
