@@ -831,26 +831,39 @@ impl Work for Decode<'_> {
     }
 }
 
-/// Writes JSON without the white space outside its strings. What it stood between may run together: `1 2` becomes `12`.
+/// Appends valid JSON without the white space outside its strings.
 pub fn without_space_into(json: &[u8], out: &mut Vec<u8>) {
+    write_without_space::<false>(json, out);
+}
+
+/// Appends a text that may be JSON without the white space outside its strings; whether it is JSON if what was appended is.
+/// White space that JSON does not know it must not have, and none that parts a token: `1 2` becomes `12`.
+pub fn is_json_without_space_into(text: &[u8], out: &mut Vec<u8>) -> bool {
+    write_without_space::<true>(text, out)
+}
+
+#[inline(always)]
+fn write_without_space<const CHECKED: bool>(json: &[u8], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     out.resize(start + json.len() + BLOCK, 0);
     let target = out.get_mut(start..).unwrap_or_default();
-    let length = Level::of_this_machine().run(WithoutSpace { json, target });
+    let (length, is_json) = Level::of_this_machine().run(WithoutSpace::<CHECKED> { json, target });
     out.truncate(start + length);
+    is_json
 }
 
-struct WithoutSpace<'a> {
+struct WithoutSpace<'a, const CHECKED: bool> {
     json: &'a [u8],
     target: &'a mut [u8],
 }
 
-impl Work for WithoutSpace<'_> {
-    type Output = usize;
+impl<const CHECKED: bool> Work for WithoutSpace<'_, CHECKED> {
+    type Output = (usize, bool);
     #[inline(always)]
-    fn run(self, marks: impl Marks) -> usize {
+    fn run(self, marks: impl Marks) -> (usize, bool) {
         let WithoutSpace { json, target } = self;
         let (mut at, mut to, mut escaped, mut in_string) = (0, 0, 0, 0);
+        let (mut gaps, mut is_json) = (Gaps::default(), true);
         while let Some(block) = block_at(json, at, &mut [0; BLOCK]) {
             let strings = marks.strings(block);
             let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
@@ -858,7 +871,14 @@ impl Work for WithoutSpace<'_> {
             in_string = 0u64.wrapping_sub(inside >> 63);
             // What fills up the last block goes too.
             let filling = u64::MAX.checked_shl(u32::try_from(json.len() - at).unwrap_or(u32::MAX)).unwrap_or(0);
-            let space = (marks.outside(block).white & !inside) | filling;
+            let outside = marks.outside(block);
+            let white = outside.white & !inside;
+            let space = white | filling;
+            if CHECKED {
+                is_json &= !gaps.part_a_token(!(outside.operator | outside.white | quotes | inside), space)
+                    && ones(strings.control & white & !filling)
+                        .all(|place| matches!(block.get(place as usize), Some(b'\t' | b'\n' | b'\r')));
+            }
             let (words, _) = block.as_chunks::<WORD>();
             for (word, mask) in words.iter().zip(space.to_le_bytes()) {
                 if let Some(place) = target.get_mut(to..to + WORD) {
@@ -868,7 +888,30 @@ impl Work for WithoutSpace<'_> {
             }
             at += BLOCK;
         }
-        to
+        (to, is_json)
+    }
+}
+
+/// What must be known of the blocks before to find white space between two parts of a number or literal.
+#[derive(Default)]
+struct Gaps {
+    /// 1: the byte before belongs to a number or literal.
+    in_scalar: u64,
+    /// 1: such a byte and white space stand before.
+    behind_scalar: u64,
+}
+
+impl Gaps {
+    /// `scalars`: the bytes that belong to numbers and literals; `space`: white space between tokens.
+    #[inline(always)]
+    fn part_a_token(&mut self, scalars: u64, space: u64) -> bool {
+        let starts = ((scalars << 1 | self.in_scalar) & space) | (self.behind_scalar & space);
+        // The addition carries from where white space starts to the place behind it.
+        let (carried, overflow) = starts.overflowing_add(space);
+        let ends = (carried | self.behind_scalar) & !space;
+        self.in_scalar = scalars >> 63;
+        self.behind_scalar = overflow.into();
+        ends & scalars != 0
     }
 }
 
@@ -1191,6 +1234,24 @@ mod tests {
             without_space_into(text.as_bytes(), &mut out);
             let expected = format!("kept[1,\"a \\\" {}\":{{}}]", "x ".repeat(before / 2));
             assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn tells_white_space_that_json_does_not_allow() {
+        let json = r#"{"a \" b":[-1.5e+10,12,true],"c":{"d":null,"e\\":""},"ü":[[],{}],"f":"g, h: i"}"#;
+        let value: serde_json::Value = serde_json::from_str(json).unwrap();
+        for before in [0, 1, 30, 62, 63, 64, 65, 120, 128, 200] {
+            for space in [" ", "\n", "\r\n\t", "\u{1}", "\u{b}", "\0", &" ".repeat(64), &"\n".repeat(130)] {
+                for place in (0..=json.len()).filter(|place| json.is_char_boundary(*place)) {
+                    let (head, tail) = json.split_at(place);
+                    let text = [&" ".repeat(before), head, space, tail].concat();
+                    let is_same = serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|other| other == value);
+                    let mut out = Vec::new();
+                    let is_json = is_json_without_space_into(text.as_bytes(), &mut out);
+                    assert_eq!(is_json && out == json.as_bytes(), is_same, "{text:?}");
+                }
+            }
         }
     }
 

@@ -50,10 +50,10 @@ const MOST_WORK: usize = 16;
 
 /// Which of the wanted ways hold.
 ///
-/// `structured` is a valid JSON value; `texts` are the texts of the visible blocks (embedded ones too), each as it
-/// stands between its quotes; `blocks` are all visible blocks as JSON. With `canonical` a text with a number that
-/// ECMAScript would spell otherwise mirrors nothing, and numbers are compared as the doubles it reads. A text with more
-/// than `max_depth` containers open is no JSON.
+/// `structured` is a valid JSON value with no more than `max_depth` containers open; `texts` are the texts of the visible
+/// blocks (embedded ones too), each as it stands between its quotes; `blocks` are all visible blocks as JSON. With
+/// `canonical` a text with a number that ECMAScript would spell otherwise mirrors nothing, and numbers are compared as the
+/// doubles it reads. A text with more than `max_depth` containers open is no JSON.
 pub fn mirror(
     structured: &[u8],
     texts: &[&[u8]],
@@ -161,20 +161,19 @@ impl Question<'_> {
         let rules = Rules { doubles: self.canonical, ..Rules::default() };
         // Compared first: that ends early when the answer is no.
         (text == value
-            || ((is_spaced(text, value, compact) || scratch.equal_again(text, value, rules))
-                && json::validate_text(text, self.max_depth).is_ok()))
+            || is_spaced(text, value, compact)
+            || (scratch.equal_again(text, value, rules) && json::validate_text(text, self.max_depth).is_ok()))
             && (!self.canonical || numbers_are_canonical(text))
     }
 }
 
-/// Whether a text is the value with more white space, or would be if it were JSON.
+/// Whether a text is the value with more white space. No deeper than the value then, it is JSON when the value is.
 fn is_spaced(text: &[u8], value: &[u8], compact: &mut Vec<u8>) -> bool {
     if text.len() <= value.len() {
         return false;
     }
     compact.clear();
-    json::without_space_into(text, compact);
-    compact == value
+    json::is_json_without_space_into(text, compact) && compact == value
 }
 
 impl MirrorScratch {
@@ -503,11 +502,11 @@ mod tests {
 
     #[test]
     fn deeper_json_is_none() {
-        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        let text = nested(5) + " ";
+        let nested = |depth: usize, inside| "[".repeat(depth) + inside + &"]".repeat(depth);
+        let text = nested(5, "1.0") + " ";
         let find = |depth| {
-            mirror(nested(5).as_bytes(), &[text.as_bytes()], &[], ALL, false, depth, &mut MirrorScratch::default())
-                .block
+            let value = nested(5, "1");
+            mirror(value.as_bytes(), &[text.as_bytes()], &[], ALL, false, depth, &mut MirrorScratch::default()).block
         };
         assert!(find(5));
         assert!(!find(4));
