@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones, prefix_xor};
+use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones};
 use super::tokens;
 
 /// A range of bytes in the input. An empty span stands for "not there".
@@ -609,7 +609,7 @@ impl Work for EndOfContainer<'_> {
         while let Some(block) = block_at(self.bytes, at, &mut [0; BLOCK]) {
             let strings = marks.strings(block);
             let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
-            let inside = prefix_xor(quotes) ^ in_string;
+            let inside = marks.prefix_xor(quotes) ^ in_string;
             in_string = 0u64.wrapping_sub(inside >> 63);
             let brackets = marks.brackets(block);
             let (opening, closing) = (brackets.open & !inside, brackets.close & !inside);
@@ -867,7 +867,7 @@ impl<const CHECKED: bool> Work for WithoutSpace<'_, CHECKED> {
         while let Some(block) = block_at(json, at, &mut [0; BLOCK]) {
             let strings = marks.strings(block);
             let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
-            let inside = prefix_xor(quotes) ^ in_string;
+            let inside = marks.prefix_xor(quotes) ^ in_string;
             in_string = 0u64.wrapping_sub(inside >> 63);
             // What fills up the last block goes too.
             let filling = u64::MAX.checked_shl(u32::try_from(json.len() - at).unwrap_or(u32::MAX)).unwrap_or(0);
@@ -879,13 +879,18 @@ impl<const CHECKED: bool> Work for WithoutSpace<'_, CHECKED> {
                     && ones(strings.control & white & !filling)
                         .all(|place| matches!(block.get(place as usize), Some(b'\t' | b'\n' | b'\r')));
             }
+            let Some(place) = target.get_mut(to..).and_then(|rest| rest.first_chunk_mut::<BLOCK>()) else { break };
             let (words, _) = block.as_chunks::<WORD>();
+            let mut length = 0;
             for (word, mask) in words.iter().zip(space.to_le_bytes()) {
-                if let Some(place) = target.get_mut(to..to + WORD) {
+                // As long as the compiler sees that a word fits, it asks nothing at run time.
+                let start = length.min(BLOCK - WORD);
+                if let Some(place) = place.get_mut(start..start + WORD) {
                     place.copy_from_slice(&if mask == 0 { *word } else { marks.without(*word, mask) });
                 }
-                to += WORD - mask.count_ones() as usize;
+                length += WORD - mask.count_ones() as usize;
             }
+            to += length;
             at += BLOCK;
         }
         (to, is_json)
@@ -1045,7 +1050,7 @@ fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
             }
             copied = start + BLOCK;
             if strings.control == 0 {
-                if out.len() < to + 2 * BLOCK {
+                if out.len() < to + ESCAPED {
                     out.resize(to + ROOM.min(2 * (text.len() - start)), 0);
                 }
                 to += escape_block(marks, block, strings.special(), out.get_mut(to..).unwrap_or_default());
@@ -1067,7 +1072,7 @@ fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(rest);
     } else if strings.control == 0 {
         to = out.len();
-        out.resize(to + 2 * BLOCK, 0);
+        out.resize(to + ESCAPED, 0);
         to += escape_block(marks, &block, strings.special(), out.get_mut(to..).unwrap_or_default());
         out.truncate(to - (BLOCK - rest.len()));
     } else {
@@ -1075,17 +1080,23 @@ fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// The room that an escaped block needs.
+const ESCAPED: usize = 2 * BLOCK;
+
 /// Writes a block with a backslash before each byte that is marked; how many bytes that makes.
 #[inline(always)]
 fn escape_block(marks: impl Marks, block: &[u8; BLOCK], special: u64, target: &mut [u8]) -> usize {
-    let (words, _) = block.as_chunks::<8>();
+    let (words, _) = block.as_chunks::<WORD>();
+    let Some(target) = target.first_chunk_mut::<ESCAPED>() else { return 0 };
     let mut to = 0;
     for (word, mask) in words.iter().zip(special.to_le_bytes()) {
-        // Sixteen bytes at a fixed length, of which the next ones are written over: cheaper than a length that varies.
-        if let Some(place) = target.get_mut(to..to + 16).and_then(|place| place.first_chunk_mut::<16>()) {
+        // Sixteen bytes at a fixed length, of which the next ones are written over: cheaper than a length that varies. As
+        // long as the compiler sees that they fit, it asks nothing at run time.
+        let start = to.min(ESCAPED - 2 * WORD);
+        if let Some(place) = target.get_mut(start..start + 2 * WORD).and_then(|place| place.first_chunk_mut()) {
             *place = marks.with_backslashes(*word, mask);
         }
-        to += 8 + mask.count_ones() as usize;
+        to += WORD + mask.count_ones() as usize;
     }
     to
 }

@@ -52,6 +52,15 @@ pub trait Marks: Copy {
 
     fn brackets(self, block: &[u8; BLOCK]) -> Brackets;
 
+    /// Of every bit the parity of itself and those below it: of quotes, what stands between them.
+    #[inline(always)]
+    fn prefix_xor(self, mut bits: u64) -> u64 {
+        for shift in [1, 2, 4, 8, 16, 32] {
+            bits ^= bits << shift;
+        }
+        bits
+    }
+
     /// Eight bytes without those whose bit is set; what comes behind means nothing.
     #[inline(always)]
     fn without(self, bytes: [u8; 8], mask: u8) -> [u8; 8] {
@@ -189,15 +198,6 @@ pub fn escaped_by(backslash: u64, escaped: &mut u64) -> u64 {
     (EVEN ^ (carried << 1)) & behind
 }
 
-/// Of every bit the parity of itself and those below it: of quotes, what stands between them.
-#[inline(always)]
-pub fn prefix_xor(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
-}
-
 /// The places of the bits that are set, the lowest first.
 #[inline(always)]
 pub fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
@@ -285,9 +285,10 @@ mod x86 {
     use super::{BLOCK, Brackets, KEEP, Marks, Outside, SPREAD, Strings, Work};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8,
-        _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_cmpeq_epi8,
-        _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+        __m128i, __m256i, _mm_clmulepi64_si128, _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_max_epu8,
+        _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_shuffle_epi8, _mm_storeu_si128,
+        _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8,
     };
 
     #[inline]
@@ -296,9 +297,10 @@ mod x86 {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("pclmulqdq")
     }
 
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,pclmulqdq")]
     pub fn run_avx2<W: Work>(work: W) -> W::Output {
         work.run(Avx2(()))
     }
@@ -362,6 +364,12 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn prefix_xor(self, bits: u64) -> u64 {
+            // SAFETY: an `Avx2` is only made where carry-less multiplication was found too.
+            unsafe { prefix_xor(bits) }
+        }
+
+        #[inline(always)]
         fn without(self, bytes: [u8; 8], mask: u8) -> [u8; 8] {
             // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
             unsafe { without(bytes, mask) }
@@ -372,6 +380,14 @@ mod x86 {
             // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
             unsafe { with_backslashes(bytes, mask) }
         }
+    }
+
+    /// A product without carries by all ones.
+    #[inline]
+    #[target_feature(enable = "pclmulqdq")]
+    fn prefix_xor(bits: u64) -> u64 {
+        let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
+        _mm_cvtsi128_si64(product).cast_unsigned()
     }
 
     #[inline]

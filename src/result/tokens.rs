@@ -11,7 +11,7 @@ use super::json::{
     Fault, MAX_DEPTH, Malformed, NameSet, Names, Noted, Seen, Span, Unnoted, hex4, low_surrogate, validate_escape,
     validate_literal, validate_number,
 };
-use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones, prefix_xor};
+use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones};
 use super::walk::Walk;
 
 /// A walk through JSON.
@@ -163,7 +163,7 @@ impl Blocks<'_> {
             self.seen.add(Seen::ESCAPE);
         }
         let quotes = quote & !escaped;
-        let strings = prefix_xor(quotes) ^ self.in_string;
+        let strings = marks.prefix_xor(quotes) ^ self.in_string;
         self.in_string = 0u64.wrapping_sub(strings >> 63);
         if control != 0 {
             self.control(block, control, strings);
