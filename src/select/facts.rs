@@ -7,7 +7,7 @@ use super::schema::{Conformity, conformity};
 use crate::policy::rule::{Condition, ContentState, ContentStates, Kind, Kinds, Measure, Mirror, StructuredState};
 use crate::result::compact::{CompactScratch, compact_into};
 use crate::result::coverage::{Coverage, Measured};
-use crate::result::json::{MAX_DEPTH, NameSet, Span, decoded_len, members, skip_space, string_inside, text_of};
+use crate::result::json::{MAX_DEPTH, NameSet, Seen, Span, decoded_len, members, skip_space, string_inside, text_of};
 use crate::result::mirror::{MirrorScratch, Ways, mirror, text_is_json};
 use crate::result::path::{JsonPath, PathScratch, finds};
 use crate::result::scan::{Block, Scan};
@@ -277,7 +277,9 @@ impl Asked<'_> {
             let bytes = self.bytes;
             let blocks = self.scan.blocks.iter().zip(self.visible).filter_map(|(block, v)| v.then_some(block));
             let blocks = blocks.map(|block| block.span.of(bytes));
-            self.known.coverage = Some(self.scratch.coverage.measure(structured.of(bytes), blocks));
+            let unique = self.scan.structured_seen.is_some_and(|seen| !seen.has(Seen::REPEATS));
+            let coverage = &mut self.scratch.coverage;
+            self.known.coverage = Some(coverage.measure_names(structured.of(bytes), unique, blocks));
         }
         self.known.coverage.flatten()
     }

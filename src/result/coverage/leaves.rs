@@ -70,6 +70,17 @@ pub struct Leaves {
     superseded: Vec<u32>,
 }
 
+/// What is made of the names of members.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Nothing: none comes twice in its object.
+    Unique,
+    /// The values that a later member of the same name supersedes are noted.
+    Watch,
+    /// These values are passed over.
+    Skip,
+}
+
 /// A member of an object that has not ended yet.
 #[derive(Clone, Copy)]
 struct Member {
@@ -79,22 +90,23 @@ struct Member {
 }
 
 impl Leaves {
-    /// Collects the leaves of a valid JSON text; false when they are over budget.
-    pub fn collect(&mut self, json: &[u8]) -> bool {
+    /// Collects the leaves of a valid JSON text; false when they are over budget. `unique`: no object of it has a member
+    /// twice.
+    pub fn collect(&mut self, json: &[u8], unique: bool) -> bool {
         self.superseded.clear();
-        if !self.walk(json, true) {
+        if !self.walk(json, if unique { Names::Unique } else { Names::Watch }) {
             return false;
         }
         if !self.superseded.is_empty() {
             // Rare: once more, without the values that a later member of the same name takes the place of.
             self.superseded.sort_unstable();
-            return self.walk(json, false);
+            return self.walk(json, Names::Skip);
         }
         true
     }
 
-    /// One pass over the tokens. `first`: note superseded values; otherwise: skip them.
-    fn walk(&mut self, json: &[u8], first: bool) -> bool {
+    /// One pass over the tokens.
+    fn walk(&mut self, json: &[u8], names: Names) -> bool {
         self.clear(json.len());
         let mut skips = 0;
         let mut at = 0;
@@ -106,11 +118,15 @@ impl Leaves {
             match byte {
                 b'"' if name_next => {
                     name_next = false;
+                    if names == Names::Unique {
+                        at = json::end_of_valid_string(json, at) + 1;
+                        continue;
+                    }
                     let (end, escaped) = fold::end_of_string(json, at);
                     let name = Span::new(at, end);
                     let colon = json::skip_space(json, end + 1);
                     at = json::skip_space(json, colon + 1);
-                    if first {
+                    if names == Names::Watch {
                         if self.members.len() >= MAX_OPEN_MEMBERS {
                             return false;
                         }
@@ -142,7 +158,9 @@ impl Leaves {
                 b'{' => {
                     nesting = nesting << 1 | 1;
                     name_next = true;
-                    self.objects.push(Span::new(self.members.len(), 0).start);
+                    if names == Names::Watch {
+                        self.objects.push(Span::new(self.members.len(), 0).start);
+                    }
                 }
                 b'[' => {
                     nesting <<= 1;
@@ -150,7 +168,9 @@ impl Leaves {
                 }
                 b'}' => {
                     nesting >>= 1;
-                    self.end_object(json);
+                    if names == Names::Watch {
+                        self.end_object(json);
+                    }
                 }
                 b']' => nesting >>= 1,
                 _ => {}

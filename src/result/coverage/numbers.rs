@@ -51,6 +51,10 @@ impl Decimal {
             Some(rest) => (true, rest),
             None => (false, number),
         };
+        if let Some(value) = short(number) {
+            self.more.clear();
+            return Value { negative: negative && value.mantissa != 0, ..value };
+        }
         let end = number.iter().position(|b| matches!(b, b'e' | b'E')).unwrap_or(number.len());
         let (digits, exponent) = number.split_at_checked(end).unwrap_or((number, &[]));
         self.digits(digits, false);
@@ -109,6 +113,33 @@ impl Decimal {
         }
         Value { mantissa: self.mantissa, exponent: exponent - self.fraction + self.zeros, negative }
     }
+}
+
+/// The value of most numbers: no exponent, and no more digits than a mantissa has.
+fn short(number: &[u8]) -> Option<Value> {
+    if number.len() > DIGITS as usize {
+        return None;
+    }
+    let (mut mantissa, mut point) = (0u64, None);
+    for (place, &byte) in number.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => mantissa = mantissa * 10 + u64::from(byte - b'0'),
+            b'.' => point = Some(place),
+            _ => return None,
+        }
+    }
+    let mut exponent = match point {
+        Some(place) => -i64::try_from(number.len() - 1 - place).ok()?,
+        None => 0,
+    };
+    if mantissa == 0 {
+        return Some(Value::default());
+    }
+    while mantissa.is_multiple_of(10) {
+        mantissa /= 10;
+        exponent += 1;
+    }
+    Some(Value { mantissa, exponent, negative: false })
 }
 
 /// The value of `+12`, `-3` or `4`.

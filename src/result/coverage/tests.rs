@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::pieces::{NUMBERS, PIECES, in_escapes};
 use super::{Coverage, Measured, naive};
+use crate::result::compact::{CompactScratch, has_repeats};
 use crate::result::json;
 
 fn measure(structured: &str, blocks: &[&str]) -> (u32, u32, Vec<String>) {
@@ -477,5 +478,12 @@ proptest! {
         automaton.strings.no_budget = true;
         let found = automaton.measure(structured.as_bytes(), blocks.iter().map(|block| block.as_bytes())).unwrap();
         prop_assert_eq!((found.covered, found.total, automaton.missing()), (expected.0, expected.1, &expected.2[..]));
+
+        // Told that names are unique, it does not watch them.
+        if !has_repeats(structured.as_bytes(), &mut CompactScratch::default()) {
+            let blocks = blocks.iter().map(|block| block.as_bytes());
+            let found = automaton.measure_names(structured.as_bytes(), true, blocks).unwrap();
+            prop_assert_eq!((found.covered, found.total, automaton.missing()), (expected.0, expected.1, &expected.2[..]));
+        }
     }
 }
