@@ -10,7 +10,7 @@
 # last run is target/fuzz/summary.md.
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= scan select ffi mirror coverage table policy meta_key limit sanitize
+FUZZ_TARGETS ?= scan select ffi mirror coverage table policy path meta_key limit sanitize
 FUZZ_TRIPLE  ?= $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_BUILD   := target/fuzz-build
 FUZZ_BIN      = $(FUZZ_BUILD)/$(FUZZ_TRIPLE)/release

@@ -19,6 +19,7 @@ options() {
   case $1 in
     scan | mirror) echo "-max_len=4096 -dict=fuzz/json.dict" ;;
     select | ffi | coverage) echo "-max_len=2048 -dict=fuzz/json.dict" ;;
+    path) echo "-max_len=512 -dict=fuzz/path.dict" ;;
     policy) echo "-max_len=4096 -dict=fuzz/policy.dict" ;;
     meta_key) echo "-max_len=256 -dict=fuzz/meta.dict" ;;
     limit | sanitize) echo "-max_len=1024 -dict=fuzz/text.dict" ;;

@@ -45,6 +45,9 @@ fn main() {
     for key in KEYS {
         seeds.write("meta_key", key.as_bytes());
     }
+    for path in PATHS {
+        seeds.write("path", format!("{path}\n{VALUE}").as_bytes());
+    }
     for list in LISTS {
         seeds.write("mirror", list.as_bytes());
     }
@@ -68,6 +71,24 @@ const KEYS: [&str; 8] = [
     "com..example/x",
     "/",
 ];
+
+const PATHS: [&str; 14] = [
+    "$",
+    "$.items[*]['id','name']",
+    "$..name",
+    "$.items[-1]",
+    "$.items[0:2:1, 1]",
+    "$.items[::-1].tags[1:]",
+    "$..*",
+    "$.*[*]..['a b', \"id\"]",
+    "$.items[?@.id == 2 && !@.tags[1]].name",
+    "$.items[?length(@.name) > 1 || count(@.*) == 3]",
+    "$.items[?match(@.name, '[a-z]+')]",
+    "$.items[?search(@['name'], $.wanted)]",
+    "$[?value(@[0].id) >= 1e0]",
+    "$.items[",
+];
+const VALUE: &str = r#"{"items":[{"id":1,"name":"x","tags":["a","b"]},{"id":2.0,"name":"yz","tags":[]}],"a b":{"id":null},"wanted":"y"}"#;
 
 const LISTS: [&str; 4] = [
     "[1,1.0,10e-1,0.1E+1,-0,0,1e400,10e399,1e99999999999999999999,0.000001,1e-7,1e+21,123456789012345678901234567890]",
@@ -140,6 +161,9 @@ impl Seeds {
         let blocks = value["content"].as_array().into_iter().flatten();
         let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
         let structured = value.get("structuredContent").map(Value::to_string);
+        if let Some(value) = &structured {
+            self.write("path", format!("{}\n{value}", PATHS[usize::from(number) % PATHS.len()]).as_bytes());
+        }
         let mut pieces: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         pieces.extend(structured.iter().map(|value| format!("F{value}")));
         let limit = [number, number / 5, number / 15, 190, number % 4, number.wrapping_mul(37)];
