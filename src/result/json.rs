@@ -815,13 +815,10 @@ impl Work for Decode<'_> {
             let mut undone = *block;
             // Escapes of one character, none of them cut in two: the backslashes before them are left out.
             if open == 0 && undo_short_escapes(&mut undone, escaped & !strings.quote & !strings.backslash) {
-                let (words, _) = undone.as_chunks::<WORD>();
-                for (word, mask) in words.iter().zip((strings.backslash & !escaped).to_le_bytes()) {
-                    if let Some(place) = target.get_mut(to..to + WORD) {
-                        place.copy_from_slice(&if mask == 0 { *word } else { marks.without(*word, mask) });
-                    }
-                    to += WORD - mask.count_ones() as usize;
-                }
+                let left_out = strings.backslash & !escaped;
+                let Some(place) = target.get_mut(to..).and_then(|rest| rest.first_chunk_mut()) else { break };
+                marks.without(&undone, left_out, place);
+                to += BLOCK - left_out.count_ones() as usize;
                 at += BLOCK;
             } else {
                 (at, to) = decode_words(raw, at, at + BLOCK, target, to);
@@ -880,17 +877,8 @@ impl<const CHECKED: bool> Work for WithoutSpace<'_, CHECKED> {
                         .all(|place| matches!(block.get(place as usize), Some(b'\t' | b'\n' | b'\r')));
             }
             let Some(place) = target.get_mut(to..).and_then(|rest| rest.first_chunk_mut::<BLOCK>()) else { break };
-            let (words, _) = block.as_chunks::<WORD>();
-            let mut length = 0;
-            for (word, mask) in words.iter().zip(space.to_le_bytes()) {
-                // As long as the compiler sees that a word fits, it asks nothing at run time.
-                let start = length.min(BLOCK - WORD);
-                if let Some(place) = place.get_mut(start..start + WORD) {
-                    place.copy_from_slice(&if mask == 0 { *word } else { marks.without(*word, mask) });
-                }
-                length += WORD - mask.count_ones() as usize;
-            }
-            to += length;
+            marks.without(block, space, place);
+            to += BLOCK - space.count_ones() as usize;
             at += BLOCK;
         }
         (to, is_json)
@@ -1086,19 +1074,9 @@ const ESCAPED: usize = 2 * BLOCK;
 /// Writes a block with a backslash before each byte that is marked; how many bytes that makes.
 #[inline(always)]
 fn escape_block(marks: impl Marks, block: &[u8; BLOCK], special: u64, target: &mut [u8]) -> usize {
-    let (words, _) = block.as_chunks::<WORD>();
     let Some(target) = target.first_chunk_mut::<ESCAPED>() else { return 0 };
-    let mut to = 0;
-    for (word, mask) in words.iter().zip(special.to_le_bytes()) {
-        // Sixteen bytes at a fixed length, of which the next ones are written over: cheaper than a length that varies. As
-        // long as the compiler sees that they fit, it asks nothing at run time.
-        let start = to.min(ESCAPED - 2 * WORD);
-        if let Some(place) = target.get_mut(start..start + 2 * WORD).and_then(|place| place.first_chunk_mut()) {
-            *place = marks.with_backslashes(*word, mask);
-        }
-        to += WORD + mask.count_ones() as usize;
-    }
-    to
+    marks.with_backslashes(block, special, target);
+    BLOCK + special.count_ones() as usize
 }
 
 fn escape_slowly(text: &[u8], out: &mut Vec<u8>) {
@@ -1147,6 +1125,7 @@ pub fn shortest_into(raw: &[u8], out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::masks::tests::at_every_level;
     use super::*;
 
     fn accepts(text: &str) -> bool {
@@ -1215,86 +1194,96 @@ mod tests {
 
     #[test]
     fn decodes_escapes_at_every_place() {
-        for escape in [r"\n", r"\\", r#"\""#, r"\b", r"\u00e9", r"\ud83e\udd8a", r"\ud800", r"\ud800\n", r"\n\t\/"] {
-            for before in (0..20).chain(55..70).chain(120..135) {
-                for after in [0, 1, 7, 8, 20, 70, 130] {
-                    let raw = r#"\"a\\"#.repeat(before / 30)
-                        + &"é".repeat(before / 2)
-                        + &"x".repeat(before % 2)
-                        + escape
-                        + &"y".repeat(after);
-                    let mut text = b"kept".to_vec();
-                    decode_into(raw.as_bytes(), &mut text);
-                    let expected = "kept".to_owned() + &decoded(raw.as_bytes()).collect::<String>();
-                    assert_eq!(String::from_utf8(text).unwrap(), expected, "{raw}");
+        at_every_level(|| {
+            for escape in [r"\n", r"\\", r#"\""#, r"\b", r"\u00e9", r"\ud83e\udd8a", r"\ud800", r"\ud800\n", r"\n\t\/"]
+            {
+                for before in (0..20).chain(55..70).chain(120..135) {
+                    for after in [0, 1, 7, 8, 20, 70, 130] {
+                        let raw = r#"\"a\\"#.repeat(before / 30)
+                            + &"é".repeat(before / 2)
+                            + &"x".repeat(before % 2)
+                            + escape
+                            + &"y".repeat(after);
+                        let mut text = b"kept".to_vec();
+                        decode_into(raw.as_bytes(), &mut text);
+                        let expected = "kept".to_owned() + &decoded(raw.as_bytes()).collect::<String>();
+                        assert_eq!(String::from_utf8(text).unwrap(), expected, "{raw}");
+                    }
                 }
             }
-        }
+        });
     }
 
     #[test]
     fn takes_out_white_space_at_every_place() {
-        for before in 0..140 {
-            let text = format!(
-                "{}[1, \"a \\\" {}\"\t:\r\n{{ }} ]{}",
-                " ".repeat(before),
-                "x ".repeat(before / 2),
-                "\n".repeat(before / 3)
-            );
-            let mut out = b"kept".to_vec();
-            without_space_into(text.as_bytes(), &mut out);
-            let expected = format!("kept[1,\"a \\\" {}\":{{}}]", "x ".repeat(before / 2));
-            assert_eq!(String::from_utf8(out).unwrap(), expected);
-        }
+        at_every_level(|| {
+            for before in 0..140 {
+                let text = format!(
+                    "{}[1, \"a \\\" {}\"\t:\r\n{{ }} ]{}",
+                    " ".repeat(before),
+                    "x ".repeat(before / 2),
+                    "\n".repeat(before / 3)
+                );
+                let mut out = b"kept".to_vec();
+                without_space_into(text.as_bytes(), &mut out);
+                let expected = format!("kept[1,\"a \\\" {}\":{{}}]", "x ".repeat(before / 2));
+                assert_eq!(String::from_utf8(out).unwrap(), expected);
+            }
+        });
     }
 
     #[test]
     fn tells_white_space_that_json_does_not_allow() {
-        let json = r#"{"a \" b":[-1.5e+10,12,true],"c":{"d":null,"e\\":""},"ü":[[],{}],"f":"g, h: i"}"#;
-        let value: serde_json::Value = serde_json::from_str(json).unwrap();
-        for before in [0, 1, 30, 62, 63, 64, 65, 120, 128, 200] {
-            for space in [" ", "\n", "\r\n\t", "\u{1}", "\u{b}", "\0", &" ".repeat(64), &"\n".repeat(130)] {
-                for place in (0..=json.len()).filter(|place| json.is_char_boundary(*place)) {
-                    let (head, tail) = json.split_at(place);
-                    let text = [&" ".repeat(before), head, space, tail].concat();
-                    let is_same = serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|other| other == value);
-                    let mut out = Vec::new();
-                    let is_json = is_json_without_space_into(text.as_bytes(), &mut out);
-                    assert_eq!(is_json && out == json.as_bytes(), is_same, "{text:?}");
+        at_every_level(|| {
+            let json = r#"{"a \" b":[-1.5e+10,12,true],"c":{"d":null,"e\\":""},"ü":[[],{}],"f":"g, h: i"}"#;
+            let value: serde_json::Value = serde_json::from_str(json).unwrap();
+            for before in [0, 1, 30, 62, 63, 64, 65, 120, 128, 200] {
+                for space in [" ", "\n", "\r\n\t", "\u{1}", "\u{b}", "\0", &" ".repeat(64), &"\n".repeat(130)] {
+                    for place in (0..=json.len()).filter(|place| json.is_char_boundary(*place)) {
+                        let (head, tail) = json.split_at(place);
+                        let text = [&" ".repeat(before), head, space, tail].concat();
+                        let is_same =
+                            serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|other| other == value);
+                        let mut out = Vec::new();
+                        let is_json = is_json_without_space_into(text.as_bytes(), &mut out);
+                        assert_eq!(is_json && out == json.as_bytes(), is_same, "{text:?}");
+                    }
                 }
             }
-        }
+        });
     }
 
     #[test]
     fn escapes_at_every_place() {
-        let plainly = |text: &[u8]| {
-            let mut out = Vec::new();
-            for &byte in text {
-                match byte {
-                    b'"' => out.extend_from_slice(b"\\\""),
-                    b'\\' => out.extend_from_slice(b"\\\\"),
-                    b'\n' => out.extend_from_slice(b"\\n"),
-                    0x1F => out.extend_from_slice(b"\\u001f"),
-                    _ => out.push(byte),
-                }
-            }
-            out
-        };
-        for length in 0..150 {
-            for special in [b'"', b'\\', b'\n', 0x1f] {
-                let mut text = vec![b'x'; length];
-                for place in [0, length / 3, length.saturating_sub(1)] {
-                    if let Some(byte) = text.get_mut(place) {
-                        *byte = special;
+        at_every_level(|| {
+            let plainly = |text: &[u8]| {
+                let mut out = Vec::new();
+                for &byte in text {
+                    match byte {
+                        b'"' => out.extend_from_slice(b"\\\""),
+                        b'\\' => out.extend_from_slice(b"\\\\"),
+                        b'\n' => out.extend_from_slice(b"\\n"),
+                        0x1F => out.extend_from_slice(b"\\u001f"),
+                        _ => out.push(byte),
                     }
                 }
-                text.extend_from_slice("é🦊".as_bytes());
-                let mut out = Vec::new();
-                escape_into(&text, &mut out);
-                assert_eq!(out, plainly(&text), "{length} {special}");
+                out
+            };
+            for length in 0..150 {
+                for special in [b'"', b'\\', b'\n', 0x1f] {
+                    let mut text = vec![b'x'; length];
+                    for place in [0, length / 3, length.saturating_sub(1)] {
+                        if let Some(byte) = text.get_mut(place) {
+                            *byte = special;
+                        }
+                    }
+                    text.extend_from_slice("é🦊".as_bytes());
+                    let mut out = Vec::new();
+                    escape_into(&text, &mut out);
+                    assert_eq!(out, plainly(&text), "{length} {special}");
+                }
             }
-        }
+        });
     }
 
     /// The end of a value, byte by byte.
@@ -1304,28 +1293,30 @@ mod tests {
 
     #[test]
     fn skips_values_at_every_place() {
-        let inner = r#"{"a\\\"{":["}]",{"b":[[],{}]},"\\",12.5e3,true],"":{}}"#;
-        for before in 0..130 {
-            for middle in 0..70 {
-                let text = format!(
-                    r#"{}[{inner},"{}\"]",{inner}] , {{"next":"\\\\{}"}}]]"#,
-                    " ".repeat(before),
-                    "x".repeat(middle),
-                    "y".repeat(before)
-                );
-                let bytes = text.as_bytes();
-                let end = skip_valid(bytes, before);
-                assert_eq!(end, end_of_value(bytes, before), "{text}");
-                let next = skip_space(bytes, end) + 1;
-                assert_eq!(skip_valid(bytes, next), end_of_value(bytes, skip_space(bytes, next)), "{text}");
-                let string = before + 2 + inner.len();
-                assert_eq!(end_of_valid_string(bytes, string + 1) + 1, end_of_value(bytes, string), "{text}");
+        at_every_level(|| {
+            let inner = r#"{"a\\\"{":["}]",{"b":[[],{}]},"\\",12.5e3,true],"":{}}"#;
+            for before in 0..130 {
+                for middle in 0..70 {
+                    let text = format!(
+                        r#"{}[{inner},"{}\"]",{inner}] , {{"next":"\\\\{}"}}]]"#,
+                        " ".repeat(before),
+                        "x".repeat(middle),
+                        "y".repeat(before)
+                    );
+                    let bytes = text.as_bytes();
+                    let end = skip_valid(bytes, before);
+                    assert_eq!(end, end_of_value(bytes, before), "{text}");
+                    let next = skip_space(bytes, end) + 1;
+                    assert_eq!(skip_valid(bytes, next), end_of_value(bytes, skip_space(bytes, next)), "{text}");
+                    let string = before + 2 + inner.len();
+                    assert_eq!(end_of_valid_string(bytes, string + 1) + 1, end_of_value(bytes, string), "{text}");
+                }
             }
-        }
-        for nonsense in ["", "}", "]", ",", ":", " ", "\"", "\"\\", "{", "[\"]", "{{}", "x"] {
-            let end = skip_valid(nonsense.as_bytes(), 0);
-            assert!(end <= nonsense.len() && (end > 0 || nonsense.is_empty()), "{nonsense}: {end}");
-        }
+            for nonsense in ["", "}", "]", ",", ":", " ", "\"", "\"\\", "{", "[\"]", "{{}", "x"] {
+                let end = skip_valid(nonsense.as_bytes(), 0);
+                assert!(end <= nonsense.len() && (end > 0 || nonsense.is_empty()), "{nonsense}: {end}");
+            }
+        });
     }
 
     #[test]

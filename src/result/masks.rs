@@ -4,8 +4,11 @@
 //! the C ABI with `unsafe`: the compiler cannot know that a processor has an instruction.
 #![allow(unsafe_code)]
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 /// How many bytes are looked at together.
 pub const BLOCK: usize = 64;
+const WORD: usize = 8;
 
 /// The marks that tell strings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,10 +64,40 @@ pub trait Marks: Copy {
         bits
     }
 
-    /// Eight bytes without those whose bit is set; what comes behind means nothing.
+    /// Writes a block without the bytes whose bit is set; what comes behind the others means nothing.
     #[inline(always)]
-    fn without(self, bytes: [u8; 8], mask: u8) -> [u8; 8] {
-        let mut kept = [0; 8];
+    fn without(self, block: &[u8; BLOCK], mask: u64, target: &mut [u8; BLOCK]) {
+        let (words, _) = block.as_chunks::<WORD>();
+        let mut to = 0;
+        for (word, mask) in words.iter().zip(mask.to_le_bytes()) {
+            // As long as the compiler sees that a word fits, it asks nothing at run time.
+            let start = to.min(BLOCK - WORD);
+            if let Some(place) = target.get_mut(start..start + WORD) {
+                place.copy_from_slice(&if mask == 0 { *word } else { self.word_without(*word, mask) });
+            }
+            to += WORD - mask.count_ones() as usize;
+        }
+    }
+
+    /// Writes a block with a backslash before each byte whose bit is set; what comes behind means nothing.
+    #[inline(always)]
+    fn with_backslashes(self, block: &[u8; BLOCK], mask: u64, target: &mut [u8; 2 * BLOCK]) {
+        let (words, _) = block.as_chunks::<WORD>();
+        let mut to = 0;
+        for (word, mask) in words.iter().zip(mask.to_le_bytes()) {
+            // Sixteen bytes at a fixed length, of which the next ones are written over: cheaper than a length that varies.
+            let start = to.min(2 * BLOCK - 2 * WORD);
+            if let Some(place) = target.get_mut(start..start + 2 * WORD).and_then(|place| place.first_chunk_mut()) {
+                *place = self.word_with_backslashes(*word, mask);
+            }
+            to += WORD + mask.count_ones() as usize;
+        }
+    }
+
+    /// The same of eight bytes.
+    #[inline(always)]
+    fn word_without(self, bytes: [u8; WORD], mask: u8) -> [u8; WORD] {
+        let mut kept = [0; WORD];
         let mut places = kept.iter_mut();
         for (index, byte) in bytes.into_iter().enumerate() {
             if (mask >> index) & 1 == 0
@@ -76,10 +109,10 @@ pub trait Marks: Copy {
         kept
     }
 
-    /// Eight bytes with a backslash before each whose bit is set; what comes behind means nothing.
+    /// The same of eight bytes.
     #[inline(always)]
-    fn with_backslashes(self, bytes: [u8; 8], mask: u8) -> [u8; 16] {
-        let mut spread = [0; 16];
+    fn word_with_backslashes(self, bytes: [u8; WORD], mask: u8) -> [u8; 2 * WORD] {
+        let mut spread = [0; 2 * WORD];
         let mut places = spread.iter_mut();
         for (index, byte) in bytes.into_iter().enumerate() {
             if (mask >> index) & 1 != 0
@@ -154,15 +187,57 @@ pub enum Level {
     /// 32 bytes.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// 64 bytes, and bytes moved by masks.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
 }
 
 impl Level {
+    const ALL: &[Level] = &[
+        Level::Word,
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512,
+    ];
+
+    /// The best one of this machine.
     #[inline]
     pub fn of_this_machine() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        return if x86::has_avx2() { Level::Avx2 } else { Level::Sse2 };
-        #[cfg(not(target_arch = "x86_64"))]
-        return Level::Word;
+        /// Its place in `ALL` plus one, once somebody has looked. Whoever looks finds the same.
+        static KNOWN: AtomicU8 = AtomicU8::new(0);
+        #[cfg(test)]
+        if let Some(level) = tests::FORCED.get() {
+            return level;
+        }
+        match Level::ALL.get(usize::from(KNOWN.load(Ordering::Relaxed)).wrapping_sub(1)) {
+            Some(level) => *level,
+            None => Level::look(&KNOWN),
+        }
+    }
+
+    #[cold]
+    fn look(known: &AtomicU8) -> Level {
+        let mut best = Level::Word;
+        for (level, number) in Level::ALL.iter().zip(1..).filter(|(level, _)| level.is_here()) {
+            best = *level;
+            known.store(number, Ordering::Relaxed);
+        }
+        best
+    }
+
+    fn is_here(self) -> bool {
+        match self {
+            Level::Word => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse2 => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => x86::has_avx2(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => x86::has_avx512(),
+        }
     }
 
     /// Whether the marks come from vector instructions. Without, looking at each byte once is quicker where that will do.
@@ -180,6 +255,9 @@ impl Level {
             // SAFETY: this level is only made where these features were found.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::run_avx2(work) },
+            // SAFETY: this level is only made where these features were found.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::run_avx512(work) },
         }
     }
 }
@@ -282,7 +360,7 @@ mod word {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{BLOCK, Brackets, KEEP, Marks, Outside, SPREAD, Strings, Work};
+    use super::{BLOCK, Brackets, KEEP, Marks, Outside, SPREAD, Strings, WORD, Work};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_clmulepi64_si128, _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_max_epu8,
@@ -305,12 +383,28 @@ mod x86 {
         work.run(Avx2(()))
     }
 
+    pub fn has_avx512() -> bool {
+        has_avx2()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi2")
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx2,bmi1,bmi2,popcnt,pclmulqdq")]
+    pub fn run_avx512<W: Work>(work: W) -> W::Output {
+        work.run(Avx512(()))
+    }
+
     #[derive(Clone, Copy)]
     pub struct Sse2;
 
     /// Made in [`run_avx2`] alone.
     #[derive(Clone, Copy)]
     pub struct Avx2(());
+
+    /// Made in [`run_avx512`] alone.
+    #[derive(Clone, Copy)]
+    pub struct Avx512(());
 
     impl Marks for Sse2 {
         #[inline(always)]
@@ -370,15 +464,53 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn without(self, bytes: [u8; 8], mask: u8) -> [u8; 8] {
+        fn word_without(self, bytes: [u8; WORD], mask: u8) -> [u8; WORD] {
             // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
-            unsafe { without(bytes, mask) }
+            unsafe { word_without(bytes, mask) }
         }
 
         #[inline(always)]
-        fn with_backslashes(self, bytes: [u8; 8], mask: u8) -> [u8; 16] {
+        fn word_with_backslashes(self, bytes: [u8; WORD], mask: u8) -> [u8; 2 * WORD] {
             // SAFETY: an `Avx2` is only made where AVX2 was found, which has SSSE3 in it.
-            unsafe { with_backslashes(bytes, mask) }
+            unsafe { word_with_backslashes(bytes, mask) }
+        }
+    }
+
+    impl Marks for Avx512 {
+        #[inline(always)]
+        fn strings(self, block: &[u8; BLOCK]) -> Strings {
+            // SAFETY: an `Avx512` is only made where AVX-512BW was found.
+            unsafe { avx512::strings(block) }
+        }
+
+        #[inline(always)]
+        fn outside(self, block: &[u8; BLOCK]) -> Outside {
+            // SAFETY: an `Avx512` is only made where AVX-512BW was found.
+            unsafe { avx512::outside(block) }
+        }
+
+        #[inline(always)]
+        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
+            // SAFETY: an `Avx512` is only made where AVX-512BW was found.
+            unsafe { avx512::brackets(block) }
+        }
+
+        #[inline(always)]
+        fn prefix_xor(self, bits: u64) -> u64 {
+            // SAFETY: an `Avx512` is only made where carry-less multiplication was found too.
+            unsafe { prefix_xor(bits) }
+        }
+
+        #[inline(always)]
+        fn without(self, block: &[u8; BLOCK], mask: u64, target: &mut [u8; BLOCK]) {
+            // SAFETY: an `Avx512` is only made where VBMI2 was found.
+            unsafe { avx512::without(block, mask, target) }
+        }
+
+        #[inline(always)]
+        fn with_backslashes(self, block: &[u8; BLOCK], mask: u64, target: &mut [u8; 2 * BLOCK]) {
+            // SAFETY: an `Avx512` is only made where VBMI2 was found.
+            unsafe { avx512::with_backslashes(block, mask, target) }
         }
     }
 
@@ -392,7 +524,7 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "ssse3")]
-    fn without(bytes: [u8; 8], mask: u8) -> [u8; 8] {
+    fn word_without(bytes: [u8; WORD], mask: u8) -> [u8; WORD] {
         let from = KEEP.get(usize::from(mask)).unwrap_or(&[0; 8]);
         let word = |bytes: [u8; 8]| _mm_set_epi64x(0, i64::from_le_bytes(bytes));
         _mm_cvtsi128_si64(_mm_shuffle_epi8(word(bytes), word(*from))).to_le_bytes()
@@ -400,7 +532,7 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "ssse3")]
-    fn with_backslashes(bytes: [u8; 8], mask: u8) -> [u8; 16] {
+    fn word_with_backslashes(bytes: [u8; WORD], mask: u8) -> [u8; 2 * WORD] {
         let from = SPREAD.get(usize::from(mask)).unwrap_or(&[0; 16]);
         let bytes = _mm_set_epi64x(i64::from_le_bytes([b'\\'; 8]), i64::from_le_bytes(bytes));
         let mut spread = [0; 16];
@@ -410,6 +542,93 @@ mod x86 {
             _mm_storeu_si128(spread.as_mut_ptr().cast(), _mm_shuffle_epi8(bytes, from));
         }
         spread
+    }
+
+    /// A block is one register, and its marks are.
+    mod avx512 {
+        use super::{BLOCK, Brackets, Outside, Strings};
+        use std::arch::x86_64::{
+            __m512i, __mmask64, _mm256_loadu_si256, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_loadu_si512,
+            _mm512_mask_expand_epi8, _mm512_maskz_compress_epi8, _mm512_or_si512, _mm512_set1_epi8,
+            _mm512_storeu_si512, _mm512_zextsi256_si512, _pdep_u64, _pext_u64,
+        };
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        pub fn strings(block: &[u8; BLOCK]) -> Strings {
+            let lane = load(block);
+            Strings { quote: is(lane, b'"'), backslash: is(lane, b'\\'), control: at_most(lane, 0x1F) }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        pub fn outside(block: &[u8; BLOCK]) -> Outside {
+            let lane = load(block);
+            let Brackets { open, close } = brackets(block);
+            Outside { operator: open | close | is(lane, b':') | is(lane, b','), white: at_most(lane, b' ') }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        pub fn brackets(block: &[u8; BLOCK]) -> Brackets {
+            // A bracket is a brace but for one bit.
+            let brace = _mm512_or_si512(load(block), _mm512_set1_epi8(0x20));
+            Brackets { open: is(brace, b'{'), close: is(brace, b'}') }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+        pub fn without(block: &[u8; BLOCK], mask: u64, target: &mut [u8; BLOCK]) {
+            store(_mm512_maskz_compress_epi8(!mask, load(block)), target);
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
+        pub fn with_backslashes(block: &[u8; BLOCK], mask: u64, target: &mut [u8; 2 * BLOCK]) {
+            const HALF: usize = BLOCK / 2;
+            let mut to = 0;
+            let (halves, _) = block.as_chunks::<HALF>();
+            for (half, mask) in halves.iter().zip([mask & 0xFFFF_FFFF, mask >> 32]) {
+                // Two bits for each byte: one for a backslash before it, one for itself. Of those that are there, these are
+                // the bytes themselves.
+                const OWN: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+                let there = OWN | _pdep_u64(mask, !OWN);
+                // SAFETY: 32 bytes can be read; no alignment is asked for.
+                let bytes = _mm512_zextsi256_si512(unsafe { _mm256_loadu_si256(half.as_ptr().cast()) });
+                let spread =
+                    _mm512_mask_expand_epi8(_mm512_set1_epi8(b'\\'.cast_signed()), _pext_u64(OWN, there), bytes);
+                if let Some(place) = target.get_mut(to..).and_then(|rest| rest.first_chunk_mut()) {
+                    store(spread, place);
+                }
+                to = HALF + mask.count_ones() as usize;
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn load(block: &[u8; BLOCK]) -> __m512i {
+            // SAFETY: 64 bytes can be read; no alignment is asked for.
+            unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn store(lane: __m512i, target: &mut [u8; BLOCK]) {
+            // SAFETY: 64 bytes can be written; no alignment is asked for.
+            unsafe { _mm512_storeu_si512(target.as_mut_ptr().cast(), lane) }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn is(lane: __m512i, byte: u8) -> __mmask64 {
+            _mm512_cmpeq_epi8_mask(lane, _mm512_set1_epi8(byte.cast_signed()))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn at_most(lane: __m512i, byte: u8) -> __mmask64 {
+            _mm512_cmple_epu8_mask(lane, _mm512_set1_epi8(byte.cast_signed()))
+        }
     }
 
     /// The marks by instructions of one width.
@@ -532,8 +751,9 @@ mod x86 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+    use std::cell::Cell;
 
     /// What the marks should be, byte by byte.
     fn plainly(block: &[u8; BLOCK]) -> (Strings, Outside, Brackets) {
@@ -549,30 +769,54 @@ mod tests {
         )
     }
 
-    struct Spread([u8; 8], u8);
+    thread_local! {
+        /// What [`Level::of_this_machine`] says in this thread.
+        pub static FORCED: Cell<Option<Level>> = const { Cell::new(None) };
+    }
+
+    /// The levels that this machine has.
+    fn levels() -> impl Iterator<Item = Level> {
+        Level::ALL.iter().copied().filter(|level| level.is_here())
+    }
+
+    /// Tests something with each level that this machine has.
+    pub fn at_every_level(test: impl Fn()) {
+        for level in levels() {
+            FORCED.set(Some(level));
+            test();
+        }
+        FORCED.set(None);
+    }
+
+    struct Spread([u8; BLOCK], u64);
 
     impl Work for Spread {
-        type Output = ([u8; 16], [u8; 8]);
+        type Output = ([u8; 2 * BLOCK], [u8; BLOCK]);
         #[inline(always)]
         fn run(self, marks: impl Marks) -> Self::Output {
-            (marks.with_backslashes(self.0, self.1), marks.without(self.0, self.1))
+            let (mut spread, mut left) = ([0; 2 * BLOCK], [0; BLOCK]);
+            marks.with_backslashes(&self.0, self.1, &mut spread);
+            marks.without(&self.0, self.1, &mut left);
+            (spread, left)
         }
     }
 
     #[test]
     fn every_level_puts_and_takes_the_same_bytes() {
-        for mask in 0..=255u8 {
-            let bytes = *b"abcdefgh";
-            let mut expected = String::new();
+        let bytes: [u8; BLOCK] = std::array::from_fn(|index| b'0' + index as u8);
+        let eights = (0..=255).flat_map(|mask: u64| (0..8).map(move |word| mask << (8 * word)));
+        let random = (1..2000u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        for mask in eights.chain(random).chain([u64::MAX, 1 << 63, u64::MAX >> 1, u64::MAX << 32]) {
+            let mut expected = Vec::new();
             for (index, byte) in bytes.into_iter().enumerate() {
-                expected.push_str(if (mask >> index) & 1 != 0 { "\\" } else { "" });
-                expected.push(byte.into());
+                expected.extend((mask >> index & 1 != 0).then_some(b'\\'));
+                expected.push(byte);
             }
-            let kept: Vec<u8> = (0..8).filter(|index| (mask >> index) & 1 == 0).map(|index| bytes[index]).collect();
-            for level in [Level::Word, Level::of_this_machine()] {
+            let kept: Vec<u8> = (0..BLOCK).filter(|index| mask >> index & 1 == 0).map(|index| bytes[index]).collect();
+            for level in levels() {
                 let (spread, left) = level.run(Spread(bytes, mask));
-                assert!(spread.starts_with(expected.as_bytes()), "{level:?} {mask}");
-                assert!(left.starts_with(&kept), "{level:?} {mask}");
+                assert!(spread.starts_with(&expected), "{level:?} {mask:#x}");
+                assert!(left.starts_with(&kept), "{level:?} {mask:#x}");
             }
         }
     }
@@ -590,10 +834,7 @@ mod tests {
 
     #[test]
     fn every_level_marks_every_byte_at_every_place() {
-        let mut levels = vec![Level::Word, Level::of_this_machine()];
-        #[cfg(target_arch = "x86_64")]
-        levels.push(Level::Sse2);
-        for level in levels {
+        for level in levels() {
             for byte in 0..=255u8 {
                 for place in 0..BLOCK {
                     for around in [b'a', b'"', 0, 0x7F, 0x80, 0xFF, byte.wrapping_sub(1), byte.wrapping_add(1)] {

@@ -890,6 +890,7 @@ pub fn top_members<'a>(bytes: &'a [u8], scan: &Scan) -> Members<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::masks::tests::at_every_level;
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -914,6 +915,10 @@ mod tests {
     /// Both walks find the same in a result, or refuse it; of what comes after the first fault in the walk of tokens nothing
     /// is said.
     fn walk_both_ways(text: &[u8], max_depth: u32) {
+        at_every_level(|| walk_both_ways_at_one_level(text, max_depth));
+    }
+
+    fn walk_both_ways_at_one_level(text: &[u8], max_depth: u32) {
         for shows_structured in [false, true] {
             let terms = Terms { max_depth, shows_structured, ..TERMS };
             let (mut fast, mut slow) = (Scan::default(), Scan::default());
