@@ -542,7 +542,7 @@ pub fn validate_text(bytes: &[u8], max_depth: u32) -> Result<Span, Malformed> {
 #[inline]
 pub fn end_of_valid_string(bytes: &[u8], at: usize) -> usize {
     let at = end_of_plain(bytes, at);
-    if bytes.get(at) == Some(&b'"') { at } else { Level::of_this_machine().run(EndOfString { bytes, at }) }
+    if bytes.get(at) == Some(&b'"') { at } else { Level::to_look().run(EndOfString { bytes, at }) }
 }
 
 /// Looks for the quote that ends a string, from a place where no escape begins before.
@@ -588,7 +588,7 @@ pub fn skip_valid(bytes: &[u8], mut at: usize) -> usize {
         |byte: &u8| !matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'[');
     let end = match bytes.get(at) {
         Some(b'"') => end_of_valid_string(bytes, at + 1) + 1,
-        Some(b'{' | b'[') => Level::of_this_machine().run(EndOfContainer { bytes, at }),
+        Some(b'{' | b'[') => Level::to_look().run(EndOfContainer { bytes, at }),
         Some(b'}' | b']') => at + 1,
         _ => at + bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_scalar(byte)).count(),
     };

@@ -218,6 +218,16 @@ impl Level {
         }
     }
 
+    /// The best one of this machine for work that only looks: with AVX2 the marks come to the other registers sooner.
+    #[inline]
+    pub fn to_look() -> Level {
+        match Level::of_this_machine() {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => Level::Avx2,
+            level => level,
+        }
+    }
+
     #[cold]
     fn look(known: &AtomicU8) -> Level {
         let mut best = Level::Word;

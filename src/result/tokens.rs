@@ -75,7 +75,7 @@ const FAULT: Malformed = Malformed { at: 0, fault: Fault::Unexpected };
 impl<'a> Tokens<'a> {
     /// `None`: the processor has no vector instructions that are known here, or the input is too long for positions of 32 bits.
     pub fn new(bytes: &'a [u8], max_depth: u32) -> Option<Tokens<'a>> {
-        let level = Level::of_this_machine();
+        let level = Level::to_look();
         if !level.has_vectors() {
             return None;
         }
