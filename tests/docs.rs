@@ -17,7 +17,7 @@
 #![cfg(unix)]
 
 use mcp_select::policy::json_schema::{Described, conditions, settings};
-use mcp_select::result::compact::minify_into;
+use mcp_select::result::json::without_space_into;
 use mcp_select::{Engine, Request, Selection};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -174,7 +174,7 @@ fn selected(case: &str, policy: &str, result: &str, as_json: bool) -> String {
 
 fn compact(json: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    minify_into(json.trim_end().as_bytes(), &mut out);
+    without_space_into(json.trim_end().as_bytes(), &mut out);
     out
 }
 

@@ -167,6 +167,12 @@ fn memory(what: &str) -> u64 {
 // ---- what they are made of --------------------------------------------------------------------------------
 
 /// `count` times what `each` writes, with `separator` between.
+/// Files `p0.toml`, `p1.toml` and so on, with what each extends, in TOML.
+fn extending(count: usize, what: impl Fn(usize) -> String) -> Trial {
+    let file = |i| (format!("p{i}.toml"), format!("version = 1\nextends = {}\n", what(i)));
+    Trial::Files((0..count).map(file).collect())
+}
+
 fn repeat(count: usize, separator: &str, each: impl Fn(usize) -> String) -> String {
     let mut out = String::new();
     for index in 0..count {
@@ -768,42 +774,30 @@ fn attacks() -> Vec<Attack> {
         (10, 62),
         "loaded",
         Box::new(|n| {
-            let file = |i: usize| {
-                let next = if i + 1 < n { format!("./p{}.toml", i + 1) } else { "sep-2200".to_owned() };
-                (format!("p{i}.toml"), format!("version = 1\nextends = \"{next}\"\n"))
-            };
-            Trial::Files((0..n).map(file).collect())
+            extending(n, |i| if i + 1 < n { format!("\"./p{}.toml\"", i + 1) } else { "\"sep-2200\"".to_owned() })
         }),
     );
     add(
         "files that extend each other, over 64",
         (70, 1000),
         "bad-policy",
-        Box::new(|n| {
-            let file = |i| (format!("p{i}.toml"), format!("version = 1\nextends = \"./p{}.toml\"\n", i + 1));
-            Trial::Files((0..n).map(file).collect())
-        }),
+        Box::new(|n| extending(n, |i| format!("\"./p{}.toml\"", i + 1))),
     );
     add(
         "files that extend each other in a circle",
         (10, 60),
         "policy-file",
-        Box::new(|n| {
-            let file = |i| (format!("p{i}.toml"), format!("version = 1\nextends = \"./p{}.toml\"\n", (i + 1) % n));
-            Trial::Files((0..n).map(file).collect())
-        }),
+        Box::new(|n| extending(n, |i| format!("\"./p{}.toml\"", (i + 1) % n))),
     );
     add(
         "files that all extend each other, 2^n ways",
         (10, 32),
         "loaded",
         Box::new(|n| {
-            let file = |i: usize| {
+            extending(n, |i| {
                 let next = repeat(n - 1 - i, ",", |k| format!("\"./p{}.toml\"", i + 1 + k));
-                let next = if i + 1 < n { next } else { "\"sep-2200\"".to_owned() };
-                (format!("p{i}.toml"), format!("version = 1\nextends = [{next}]\n"))
-            };
-            Trial::Files((0..n).map(file).collect())
+                if i + 1 < n { format!("[{next}]") } else { "[\"sep-2200\"]".to_owned() }
+            })
         }),
     );
     add(

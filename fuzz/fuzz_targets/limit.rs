@@ -126,7 +126,7 @@ fn marker_text(by: &Limit, shortened: &Shortened) -> String {
 
 fn compact(json: &str) -> String {
     let mut out = Vec::new();
-    mcp_select::result::compact::minify_into(json.as_bytes(), &mut out);
+    mcp_select::result::json::without_space_into(json.as_bytes(), &mut out);
     String::from_utf8(out).unwrap()
 }
 

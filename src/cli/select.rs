@@ -2,7 +2,7 @@
 
 use crate::route::RouteArgs;
 use crate::{Done, Stop, input, policy};
-use mcp_select::result::compact::minify_into;
+use mcp_select::result::json::without_space_into;
 use mcp_select::{Engine, Error, Request, Selection, Status};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ fn selected(engine: &Engine, request: &Request, result: &[u8], selection: &mut S
         eprintln!("note: {}: for the protocol driver, show it to nobody", selection.outcome().name());
     }
     let mut line = Vec::with_capacity(result.len() + 1);
-    minify_into(selection.json().unwrap_or(result), &mut line);
+    without_space_into(selection.json().unwrap_or(result), &mut line);
     line.push(b'\n');
     Ok(line)
 }

@@ -59,23 +59,6 @@ pub fn has_repeats(value: &[u8], scratch: &mut CompactScratch) -> bool {
     !scratch.dropped.is_empty()
 }
 
-/// Appends `value` without white space between tokens and otherwise as it is.
-pub fn minify_into(value: &[u8], out: &mut Vec<u8>) {
-    let (mut at, mut from) = (0, 0);
-    while let Some(&byte) = value.get(at) {
-        match byte {
-            b'"' => at = json::end_of_valid_string(value, at + 1) + 1,
-            b' ' | b'\n' | b'\r' | b'\t' => {
-                out.extend_from_slice(value.get(from..at).unwrap_or_default());
-                at = json::skip_space(value, at);
-                from = at;
-            }
-            _ => at += 1,
-        }
-    }
-    out.extend_from_slice(value.get(from..).unwrap_or_default());
-}
-
 /// What is done with the tokens that [`walk`] comes by.
 trait Visit {
     /// White space from `start` to `end`.
@@ -313,7 +296,7 @@ mod tests {
     #[test]
     fn minifies_nothing_but_white_space() {
         let mut out = Vec::new();
-        minify_into(b" { \"a b\" : [ 1.0 , \"\\u00e9 \\\" \" ] ,\r\n\t\"a b\":2 } ", &mut out);
+        json::without_space_into(b" { \"a b\" : [ 1.0 , \"\\u00e9 \\\" \" ] ,\r\n\t\"a b\":2 } ", &mut out);
         assert_eq!(out, br#"{"a b":[1.0,"\u00e9 \" "],"a b":2}"#);
     }
 
@@ -356,7 +339,7 @@ mod tests {
             // serde_json writes members in another order, but as short; only `1.50` it writes as 1.5.
             prop_assert_eq!(written.len() - written.matches("1.50").count(), value.to_string().len());
             let mut minified = Vec::new();
-            minify_into(text.as_bytes(), &mut minified);
+            json::without_space_into(text.as_bytes(), &mut minified);
             let minified = String::from_utf8(minified).unwrap();
             prop_assert_eq!(compact(&minified), written);
             prop_assert_eq!(repeats(&text), repeats(&minified));

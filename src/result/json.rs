@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones};
+use super::masks::{BLOCK, Level, Marks, Quoted, Quoting, Work, escaped_by, ones};
 use super::tokens;
 
 /// A range of bytes in the input. An empty span stands for "not there".
@@ -555,10 +555,9 @@ impl Work for EndOfString<'_> {
     type Output = usize;
     #[inline(always)]
     fn run(self, marks: impl Marks) -> usize {
-        let (mut at, mut escaped) = (self.at, 0);
+        let (mut at, mut quoting) = (self.at, Quoting::default());
         while let Some(block) = block_at(self.bytes, at, &mut [0; BLOCK]) {
-            let strings = marks.strings(block);
-            let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
+            let quotes = quoting.next(marks.strings(block), marks).quotes;
             if quotes != 0 {
                 return at + quotes.trailing_zeros() as usize;
             }
@@ -605,12 +604,9 @@ impl Work for EndOfContainer<'_> {
     type Output = usize;
     #[inline(always)]
     fn run(self, marks: impl Marks) -> usize {
-        let (mut at, mut escaped, mut in_string, mut open) = (self.at, 0, 0, 0u32);
+        let (mut at, mut quoting, mut open) = (self.at, Quoting::default(), 0u32);
         while let Some(block) = block_at(self.bytes, at, &mut [0; BLOCK]) {
-            let strings = marks.strings(block);
-            let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
-            let inside = marks.prefix_xor(quotes) ^ in_string;
-            in_string = 0u64.wrapping_sub(inside >> 63);
+            let inside = quoting.next(marks.strings(block), marks).inside;
             let brackets = marks.brackets(block);
             let (opening, closing) = (brackets.open & !inside, brackets.close & !inside);
             // With fewer that close than are open, it cannot be in this block.
@@ -763,11 +759,6 @@ fn decode_utf8(raw: &[u8], at: usize) -> (char, usize) {
 /// The character of the valid escape at `at`, and the escape's length in bytes.
 pub fn decode_escape(raw: &[u8], at: usize) -> (char, usize) {
     let simple = match raw.get(at + 1) {
-        Some(b'n') => '\n',
-        Some(b't') => '\t',
-        Some(b'r') => '\r',
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
         Some(b'u') => {
             let unit = hex4(raw, at + 2).unwrap_or(0xFFFD);
             if (0xD800..0xDC00).contains(&unit)
@@ -778,10 +769,24 @@ pub fn decode_escape(raw: &[u8], at: usize) -> (char, usize) {
             }
             return (char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 6);
         }
-        Some(&other) => char::from(other),
+        Some(&letter) => char::from(short_escape(letter).unwrap_or(letter)),
         None => char::REPLACEMENT_CHARACTER,
     };
     (simple, 2)
+}
+
+/// What a letter behind a backslash means, but for `u`.
+#[inline(always)]
+fn short_escape(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 0x08,
+        b'f' => 0x0C,
+        b'"' | b'\\' | b'/' => letter,
+        _ => return None,
+    })
 }
 
 /// Appends the decoded bytes (UTF-8) of a string as it stands between its quotes.
@@ -859,13 +864,11 @@ impl<const CHECKED: bool> Work for WithoutSpace<'_, CHECKED> {
     #[inline(always)]
     fn run(self, marks: impl Marks) -> (usize, bool) {
         let WithoutSpace { json, target } = self;
-        let (mut at, mut to, mut escaped, mut in_string) = (0, 0, 0, 0);
-        let (mut gaps, mut is_json) = (Gaps::default(), true);
+        let (mut at, mut to, mut is_json) = (0, 0, true);
+        let (mut quoting, mut gaps) = (Quoting::default(), Gaps::default());
         while let Some(block) = block_at(json, at, &mut [0; BLOCK]) {
             let strings = marks.strings(block);
-            let quotes = strings.quote & !escaped_by(strings.backslash, &mut escaped);
-            let inside = marks.prefix_xor(quotes) ^ in_string;
-            in_string = 0u64.wrapping_sub(inside >> 63);
+            let Quoted { quotes, inside, .. } = quoting.next(strings, marks);
             // What fills up the last block goes too.
             let filling = u64::MAX.checked_shl(u32::try_from(json.len() - at).unwrap_or(u32::MAX)).unwrap_or(0);
             let outside = marks.outside(block);
@@ -913,15 +916,8 @@ impl Gaps {
 fn undo_short_escapes(block: &mut [u8; BLOCK], escaped: u64) -> bool {
     ones(escaped).all(|place| {
         let Some(byte) = block.get_mut(place as usize) else { return false };
-        *byte = match byte {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 0x08,
-            b'f' => 0x0C,
-            b'/' => b'/',
-            _ => return false,
-        };
+        let Some(meant) = short_escape(*byte) else { return false };
+        *byte = meant;
         true
     })
 }
@@ -946,20 +942,14 @@ fn decode_words(raw: &[u8], mut at: usize, stop: usize, target: &mut [u8], mut t
             to += 1;
             continue;
         }
-        let simple = match raw.get(at + 1) {
-            Some(b'n') => b'\n',
-            Some(b't') => b'\t',
-            Some(b'r') => b'\r',
-            Some(&same @ (b'"' | b'\\' | b'/')) => same,
-            _ => {
-                let (c, length) = decode_escape(raw, at);
-                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                    write_byte(target, to, byte);
-                    to += 1;
-                }
-                at += length;
-                continue;
+        let Some(simple) = raw.get(at + 1).and_then(|letter| short_escape(*letter)) else {
+            let (c, length) = decode_escape(raw, at);
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                write_byte(target, to, byte);
+                to += 1;
             }
+            at += length;
+            continue;
         };
         write_byte(target, to, simple);
         at += 2;
@@ -1028,56 +1018,39 @@ fn escape_with(marks: impl Marks, text: &[u8], out: &mut Vec<u8>) {
     // What stands before `copied` has been written.
     let mut copied = 0;
     let mut start = 0;
-    while let Some(block) = text.get(start..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+    while let Some(block) = block_at(text, start, &mut [0; BLOCK]) {
+        let length = BLOCK.min(text.len() - start);
+        let own = u64::MAX >> (BLOCK - length);
         let strings = marks.strings(block);
-        if strings.special() != 0 {
+        if strings.special() & own != 0 {
             if copied < start {
                 out.truncate(to);
                 out.extend_from_slice(text.get(copied..start).unwrap_or_default());
                 to = out.len();
             }
-            copied = start + BLOCK;
-            if strings.control == 0 {
+            copied = start + length;
+            if strings.control & own == 0 {
                 if out.len() < to + ESCAPED {
-                    out.resize(to + ROOM.min(2 * (text.len() - start)), 0);
+                    out.resize(to + ROOM.min(2 * (text.len() - start)).max(ESCAPED), 0);
                 }
-                to += escape_block(marks, block, strings.special(), out.get_mut(to..).unwrap_or_default());
+                let place = out.get_mut(to..).and_then(|rest| rest.first_chunk_mut());
+                let Some(place) = place else { break };
+                marks.with_backslashes(block, strings.special() & own, place);
+                to += length + (strings.special() & own).count_ones() as usize;
             } else {
                 out.truncate(to);
-                escape_slowly(block, out);
+                escape_slowly(block.get(..length).unwrap_or_default(), out);
                 to = out.len();
             }
         }
         start += BLOCK;
     }
     out.truncate(to);
-    out.extend_from_slice(text.get(copied..start).unwrap_or_default());
-    let rest = text.get(start..).unwrap_or_default();
-    let mut block = [b' '; BLOCK];
-    block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    let strings = marks.strings(&block);
-    if strings.special() == 0 {
-        out.extend_from_slice(rest);
-    } else if strings.control == 0 {
-        to = out.len();
-        out.resize(to + ESCAPED, 0);
-        to += escape_block(marks, &block, strings.special(), out.get_mut(to..).unwrap_or_default());
-        out.truncate(to - (BLOCK - rest.len()));
-    } else {
-        escape_slowly(rest, out);
-    }
+    out.extend_from_slice(text.get(copied..).unwrap_or_default());
 }
 
 /// The room that an escaped block needs.
 const ESCAPED: usize = 2 * BLOCK;
-
-/// Writes a block with a backslash before each byte that is marked; how many bytes that makes.
-#[inline(always)]
-fn escape_block(marks: impl Marks, block: &[u8; BLOCK], special: u64, target: &mut [u8]) -> usize {
-    let Some(target) = target.first_chunk_mut::<ESCAPED>() else { return 0 };
-    marks.with_backslashes(block, special, target);
-    BLOCK + special.count_ones() as usize
-}
 
 fn escape_slowly(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {

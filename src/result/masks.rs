@@ -286,6 +286,37 @@ pub fn escaped_by(backslash: u64, escaped: &mut u64) -> u64 {
     (EVEN ^ (carried << 1)) & behind
 }
 
+/// Strings from block to block.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Quoting {
+    /// Every bit set: the next block starts inside a string.
+    pub in_string: u64,
+    /// 1: its first byte is escaped.
+    pub escaped: u64,
+}
+
+/// What [`Quoting`] tells of a block.
+#[derive(Clone, Copy)]
+pub struct Quoted {
+    pub escaped: u64,
+    /// The quotes that are not.
+    pub quotes: u64,
+    /// What stands in strings, with the quotes that open them.
+    pub inside: u64,
+}
+
+impl Quoting {
+    #[inline(always)]
+    pub fn next(&mut self, strings: Strings, marks: impl Marks) -> Quoted {
+        let escaped =
+            if strings.backslash | self.escaped == 0 { 0 } else { escaped_by(strings.backslash, &mut self.escaped) };
+        let quotes = strings.quote & !escaped;
+        let inside = marks.prefix_xor(quotes) ^ self.in_string;
+        self.in_string = 0u64.wrapping_sub(inside >> 63);
+        Quoted { escaped, quotes, inside }
+    }
+}
+
 /// The places of the bits that are set, the lowest first.
 #[inline(always)]
 pub fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
@@ -416,56 +447,41 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub struct Avx512(());
 
+    /// The marks of a level, by the functions of a module.
+    macro_rules! marks_by {
+        ($module:ident) => {
+            #[inline(always)]
+            fn strings(self, block: &[u8; BLOCK]) -> Strings {
+                // SAFETY: a level is only made where its instructions were found; every x86-64 has SSE2.
+                unsafe { $module::strings(block) }
+            }
+
+            #[inline(always)]
+            fn outside(self, block: &[u8; BLOCK]) -> Outside {
+                // SAFETY: as above.
+                unsafe { $module::outside(block) }
+            }
+
+            #[inline(always)]
+            fn is_plain(self, block: &[u8; BLOCK]) -> bool {
+                // SAFETY: as above.
+                unsafe { $module::is_plain(block) }
+            }
+
+            #[inline(always)]
+            fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
+                // SAFETY: as above.
+                unsafe { $module::brackets(block) }
+            }
+        };
+    }
+
     impl Marks for Sse2 {
-        #[inline(always)]
-        fn strings(self, block: &[u8; BLOCK]) -> Strings {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { sse2::strings(block) }
-        }
-
-        #[inline(always)]
-        fn outside(self, block: &[u8; BLOCK]) -> Outside {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { sse2::outside(block) }
-        }
-
-        #[inline(always)]
-        fn is_plain(self, block: &[u8; BLOCK]) -> bool {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { sse2::is_plain(block) }
-        }
-
-        #[inline(always)]
-        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { sse2::brackets(block) }
-        }
+        marks_by!(sse2);
     }
 
     impl Marks for Avx2 {
-        #[inline(always)]
-        fn strings(self, block: &[u8; BLOCK]) -> Strings {
-            // SAFETY: an `Avx2` is only made where AVX2 was found.
-            unsafe { avx2::strings(block) }
-        }
-
-        #[inline(always)]
-        fn outside(self, block: &[u8; BLOCK]) -> Outside {
-            // SAFETY: an `Avx2` is only made where AVX2 was found.
-            unsafe { avx2::outside(block) }
-        }
-
-        #[inline(always)]
-        fn is_plain(self, block: &[u8; BLOCK]) -> bool {
-            // SAFETY: an `Avx2` is only made where AVX2 was found.
-            unsafe { avx2::is_plain(block) }
-        }
-
-        #[inline(always)]
-        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
-            // SAFETY: an `Avx2` is only made where AVX2 was found.
-            unsafe { avx2::brackets(block) }
-        }
+        marks_by!(avx2);
 
         #[inline(always)]
         fn prefix_xor(self, bits: u64) -> u64 {
@@ -487,23 +503,7 @@ mod x86 {
     }
 
     impl Marks for Avx512 {
-        #[inline(always)]
-        fn strings(self, block: &[u8; BLOCK]) -> Strings {
-            // SAFETY: an `Avx512` is only made where AVX-512BW was found.
-            unsafe { avx512::strings(block) }
-        }
-
-        #[inline(always)]
-        fn outside(self, block: &[u8; BLOCK]) -> Outside {
-            // SAFETY: an `Avx512` is only made where AVX-512BW was found.
-            unsafe { avx512::outside(block) }
-        }
-
-        #[inline(always)]
-        fn brackets(self, block: &[u8; BLOCK]) -> Brackets {
-            // SAFETY: an `Avx512` is only made where AVX-512BW was found.
-            unsafe { avx512::brackets(block) }
-        }
+        marks_by!(avx512);
 
         #[inline(always)]
         fn prefix_xor(self, bits: u64) -> u64 {
@@ -569,6 +569,12 @@ mod x86 {
         pub fn strings(block: &[u8; BLOCK]) -> Strings {
             let lane = load(block);
             Strings { quote: is(lane, b'"'), backslash: is(lane, b'\\'), control: at_most(lane, 0x1F) }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        pub fn is_plain(block: &[u8; BLOCK]) -> bool {
+            strings(block).special() == 0
         }
 
         #[inline]

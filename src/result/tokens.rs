@@ -11,7 +11,7 @@ use super::json::{
     Fault, MAX_DEPTH, Malformed, NameSet, Names, Noted, Seen, Span, Unnoted, hex4, low_surrogate, validate_escape,
     validate_literal, validate_number,
 };
-use super::masks::{BLOCK, Level, Marks, Work, escaped_by, ones};
+use super::masks::{BLOCK, Level, Marks, Quoted, Quoting, Work, ones};
 use super::walk::Walk;
 
 /// A walk through JSON.
@@ -38,10 +38,7 @@ struct Blocks<'a> {
     level: Level,
     /// Where the next block starts.
     next: u32,
-    /// Every bit set: it starts inside a string.
-    in_string: u64,
-    /// 1: its first byte is escaped.
-    escaped: u64,
+    quoting: Quoting,
     /// 1: the byte before it belongs to a number, a literal, or something that is no token.
     in_scalar: u64,
     /// White space outside strings in the last block, and the first that was met since somebody asked.
@@ -84,8 +81,7 @@ impl<'a> Tokens<'a> {
             end: u32::try_from(bytes.len()).ok().filter(|end| *end < u32::MAX / 2)?,
             level,
             next: 0,
-            in_string: 0,
-            escaped: 0,
+            quoting: Quoting::default(),
             in_scalar: 0,
             white: 0,
             first_white: None,
@@ -154,17 +150,14 @@ impl Blocks<'_> {
         self.white = 0;
         let strings = marks.strings(block);
         let (quote, backslash, control) = (strings.quote, strings.backslash, strings.control);
-        if self.in_string != 0 && quote | backslash | self.escaped | control == 0 {
+        if self.quoting.in_string != 0 && quote | backslash | self.quoting.escaped | control == 0 {
             self.skip_plain(marks);
             return 0;
         }
-        let escaped = if backslash | self.escaped == 0 { 0 } else { escaped_by(backslash, &mut self.escaped) };
+        let Quoted { escaped, quotes, inside: strings } = self.quoting.next(strings, marks);
         if backslash != 0 {
             self.seen.add(Seen::ESCAPE);
         }
-        let quotes = quote & !escaped;
-        let strings = marks.prefix_xor(quotes) ^ self.in_string;
-        self.in_string = 0u64.wrapping_sub(strings >> 63);
         if control != 0 {
             self.control(block, control, strings);
         }
@@ -172,7 +165,7 @@ impl Blocks<'_> {
         if odd != 0 {
             self.escapes(start, odd);
         }
-        if quotes == 0 && self.in_string != 0 {
+        if quotes == 0 && self.quoting.in_string != 0 {
             self.in_scalar = 0;
             return 0;
         }

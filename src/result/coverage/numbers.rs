@@ -51,10 +51,6 @@ impl Decimal {
             Some(rest) => (true, rest),
             None => (false, number),
         };
-        if let Some(value) = short(number) {
-            self.more.clear();
-            return Value { negative: negative && value.mantissa != 0, ..value };
-        }
         let end = number.iter().position(|b| matches!(b, b'e' | b'E')).unwrap_or(number.len());
         let (digits, exponent) = number.split_at_checked(end).unwrap_or((number, &[]));
         self.digits(digits, false);
@@ -71,15 +67,25 @@ impl Decimal {
     fn digits(&mut self, digits: &[u8], mut in_fraction: bool) {
         self.more.clear();
         (self.mantissa, self.taken, self.zeros, self.fraction) = (0, 0, 0, 0);
+        // Most numbers have no more digits than the mantissa: their last zeros are taken off at the end.
+        let is_short = digits.len() <= DIGITS as usize;
         for &byte in digits {
             match byte {
                 b'0'..=b'9' => {
                     self.fraction += i64::from(in_fraction);
-                    self.digit(byte - b'0');
+                    if is_short {
+                        self.mantissa = self.mantissa * 10 + u64::from(byte - b'0');
+                    } else {
+                        self.digit(byte - b'0');
+                    }
                 }
                 b'.' => in_fraction = true,
                 _ => {}
             }
+        }
+        while is_short && self.mantissa != 0 && self.mantissa.is_multiple_of(10) {
+            self.mantissa /= 10;
+            self.zeros += 1;
         }
     }
 
@@ -113,33 +119,6 @@ impl Decimal {
         }
         Value { mantissa: self.mantissa, exponent: exponent - self.fraction + self.zeros, negative }
     }
-}
-
-/// The value of most numbers: no exponent, and no more digits than a mantissa has.
-fn short(number: &[u8]) -> Option<Value> {
-    if number.len() > DIGITS as usize {
-        return None;
-    }
-    let (mut mantissa, mut point) = (0u64, None);
-    for (place, &byte) in number.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => mantissa = mantissa * 10 + u64::from(byte - b'0'),
-            b'.' => point = Some(place),
-            _ => return None,
-        }
-    }
-    let mut exponent = match point {
-        Some(place) => -i64::try_from(number.len() - 1 - place).ok()?,
-        None => 0,
-    };
-    if mantissa == 0 {
-        return Some(Value::default());
-    }
-    while mantissa.is_multiple_of(10) {
-        mantissa /= 10;
-        exponent += 1;
-    }
-    Some(Value { mantissa, exponent, negative: false })
 }
 
 /// The value of `+12`, `-3` or `4`.
